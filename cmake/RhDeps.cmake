@@ -1,0 +1,16 @@
+# Every library that comes from outside, and nowhere else.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+if(RH_BUILD_REPLAY)
+    pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
+    pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl)
+endif()
+if(BUILD_TESTING AND RH_BUILD_TESTS)
+    pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+    # Only the tests use msgpack-c: it is the independent reader that checks what formats/ writes.
+    pkg_search_module(MSGPACK REQUIRED IMPORTED_TARGET msgpack msgpack-c)
+endif()

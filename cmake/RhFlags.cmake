@@ -1,0 +1,35 @@
+# One interface target carries the language level, warnings and sanitizers of every target.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+add_library(rh_flags INTERFACE)
+target_include_directories(rh_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
+target_compile_definitions(rh_flags INTERFACE _GNU_SOURCE)
+target_compile_options(rh_flags INTERFACE
+    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef
+    -Wwrite-strings -Wvla -Wimplicit-fallthrough -Wformat=2 -Wconversion -Wno-sign-conversion
+    -fno-omit-frame-pointer)
+if(RH_WERROR)
+    target_compile_options(rh_flags INTERFACE -Werror)
+endif()
+if(RH_SANITIZE)
+    list(JOIN RH_SANITIZE "," rh_sanitize_list)
+    target_compile_options(rh_flags INTERFACE
+        -fsanitize=${rh_sanitize_list} -fno-sanitize-recover=all)
+    target_link_options(rh_flags INTERFACE -fsanitize=${rh_sanitize_list})
+endif()
+if(RH_FUZZ)
+    target_compile_options(rh_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT RH_SANITIZE AND NOT RH_FUZZ)
+    include(CheckIPOSupported)
+    check_ipo_supported(RESULT rh_have_lto OUTPUT rh_lto_reason LANGUAGES C)
+    if(rh_have_lto)
+        set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+    endif()
+endif()

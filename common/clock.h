@@ -1,0 +1,36 @@
+/*
+ * common/clock.h
+ *
+ * Times are int64_t nanoseconds.  Monotonic for deadlines and durations, wall for records.
+ */
+#ifndef RH_COMMON_CLOCK_H
+#define RH_COMMON_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+#define RH_NS_PER_US INT64_C(1000)
+#define RH_NS_PER_MS INT64_C(1000000)
+#define RH_NS_PER_SEC INT64_C(1000000000)
+
+int64_t rh_clock_mono_ns(void);
+int64_t rh_clock_wall_ns(void);
+
+/* Days since 1970-01-01 of a date of the proleptic Gregorian calendar. */
+int64_t rh_civil_to_days(int year, int month, int day);
+
+enum { RH_TIME_TEXT_SIZE = 40 };
+/* "2026-01-31T13:05:09.123456Z": ISO 8601 in UTC with microseconds.  Returns text. */
+char *rh_time_format(int64_t wall_ns, char text[RH_TIME_TEXT_SIZE]);
+
+/*
+ * A time of the command line: "2026-01-31 13:05", with seconds, fraction, a `T` between, a zone
+ * (Z, +02, +02:00, UTC); local time where no zone is given; "2026-01-31" is its midnight;
+ * "@1735689600.5" is seconds since the epoch.
+ */
+int rh_time_parse(const char *text, int64_t *wall_ns, struct rh_error *err);
+
+#endif

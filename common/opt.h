@@ -1,0 +1,71 @@
+/*
+ * common/opt.h
+ *
+ * One table of options feeds the parser, --help and completion.  Each tool has a struct of
+ * options; a row says where in it the value goes and which function reads the value.
+ */
+#ifndef RH_COMMON_OPT_H
+#define RH_COMMON_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/error.h"
+
+/* Reads `arg` (NULL for an option without value) into *target. */
+typedef int rh_opt_reader(const char *arg, void *target, struct rh_error *err);
+
+enum rh_opt_arg { RH_OPT_NO_ARG, RH_OPT_ARG, RH_OPT_MAYBE_ARG /* --name or --name=VALUE */ };
+
+struct rh_opt {
+    const char *name;  /* long name without the dashes; NULL: `group` is a heading row */
+    char letter;       /* short name or 0 */
+    enum rh_opt_arg has_arg;
+    const char *arg;   /* what --help calls the value */
+    rh_opt_reader *read;
+    size_t offset;     /* of the target in the options struct */
+    const char *help;  /* lower case, no full stop; may hold line breaks */
+    const char *group; /* heading in --help */
+};
+
+struct rh_opt_command {
+    const char *program;  /* "pgrehearse-replay" */
+    const char *synopsis; /* "[OPTION]... T.trace", one line a form */
+    const char *summary;  /* one sentence */
+    const struct rh_opt *options; /* ends with a row of zeros */
+    const char *footer;   /* examples; may be NULL */
+};
+
+struct rh_str_list {
+    const char **items; /* point into argv */
+    size_t count;
+    size_t cap;
+};
+
+enum rh_opt_result { RH_OPT_RUN, RH_OPT_EXIT_DONE, RH_OPT_EXIT_USAGE };
+
+/*
+ * Parse argv[1..] by the table into `options`; operands (and all behind "--") go to *operands in
+ * their order; options and operands may mix.  --help/-? and --version/-V are known to every command,
+ * print to stdout and give RH_OPT_EXIT_DONE.  A mistake prints one line, with the nearest known
+ * name, to stderr and gives RH_OPT_EXIT_USAGE.  Nothing is copied: argv must stay.
+ */
+enum rh_opt_result rh_opt_parse(const struct rh_opt_command *command, int argc, char **argv,
+                                void *options, struct rh_str_list *operands);
+
+void rh_opt_help(const struct rh_opt_command *command, FILE *out);
+void rh_str_list_release(struct rh_str_list *list);
+
+/* Readers, by type of the target. */
+int rh_opt_flag(const char *arg, void *target, struct rh_error *err);     /* bool, set to true */
+int rh_opt_string(const char *arg, void *target, struct rh_error *err);   /* const char * */
+int rh_opt_list(const char *arg, void *target, struct rh_error *err);     /* struct rh_str_list */
+int rh_opt_count(const char *arg, void *target, struct rh_error *err);    /* uint32_t, 1 or more */
+int rh_opt_double(const char *arg, void *target, struct rh_error *err);   /* double, above 0 */
+int rh_opt_bytes(const char *arg, void *target, struct rh_error *err);    /* uint64_t: 10kB 64MB 1GB */
+int rh_opt_duration(const char *arg, void *target, struct rh_error *err); /* int64_t ns: 10ms 2h */
+int rh_opt_time(const char *arg, void *target, struct rh_error *err);     /* int64_t ns, wall */
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * common/stop.h
+ *
+ * SIGINT and SIGTERM ask a command to stop and keep what it has; a second one ends it at once.
+ */
+#ifndef RH_COMMON_STOP_H
+#define RH_COMMON_STOP_H
+
+#include <stdbool.h>
+
+/* Install the handlers (and ignore SIGPIPE).  Call once, before threads are made. */
+void rh_stop_install(void);
+bool rh_stop_requested(void);
+/* The signal's number, 0 if none came. */
+int rh_stop_signal(void);
+/* Becomes readable when a stop is asked for; for event loops.  Not to be read or closed. */
+int rh_stop_fd(void);
+/* Ask for a stop from inside (tests, limits). */
+void rh_stop_request(void);
+
+#endif
