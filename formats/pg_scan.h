@@ -35,6 +35,7 @@ struct rh_pg_scan {
 
     /* The scanner's own. */
     bool bad;
+    uint64_t begin; /* offset of the message under way, once its head came in pieces */
     uint8_t head[5];
     uint8_t head_len;
     char type;          /* of the message under way, 0 between messages */
