@@ -23,13 +23,13 @@ int64_t rh_clock_wall_ns(void);
 int64_t rh_civil_to_days(int year, int month, int day);
 
 enum { RH_TIME_TEXT_SIZE = 40 };
-/* "2026-01-31T13:05:09.123456Z": ISO 8601 in UTC with microseconds.  Returns text. */
+/* "2026-01-31T13:05:09.123456Z": ISO 8601 in UTC with microseconds, rounded down.  Returns text. */
 char *rh_time_format(int64_t wall_ns, char text[RH_TIME_TEXT_SIZE]);
 
 /*
  * A time of the command line: "2026-01-31 13:05", with seconds, fraction, a `T` between, a zone
- * (Z, +02, +02:00, UTC); local time where no zone is given; "2026-01-31" is its midnight;
- * "@1735689600.5" is seconds since the epoch.
+ * (Z, UTC, GMT, +02, +0200, +02:00; plus is east); local time where no zone is given; "2026-01-31"
+ * is its midnight; "@1735689600.5" is seconds since the epoch.  Years 1678 to 2261.
  */
 int rh_time_parse(const char *text, int64_t *wall_ns, struct rh_error *err);
 

@@ -14,28 +14,30 @@
 
 #include "common/error.h"
 
-/* Reads `arg` (NULL for an option without value) into *target. */
+/* Reads `arg` (NULL for an option without value) into *target.  The error's text is the reason
+ * alone
+ * ("must be above 0"): the parser puts "option --name: " before it. */
 typedef int rh_opt_reader(const char *arg, void *target, struct rh_error *err);
 
 enum rh_opt_arg { RH_OPT_NO_ARG, RH_OPT_ARG, RH_OPT_MAYBE_ARG /* --name or --name=VALUE */ };
 
 struct rh_opt {
-    const char *name;  /* long name without the dashes; NULL: `group` is a heading row */
-    char letter;       /* short name or 0 */
+    const char *name; /* long name without the dashes; NULL: `group` is a heading row */
+    char letter;      /* short name or 0 */
     enum rh_opt_arg has_arg;
-    const char *arg;   /* what --help calls the value */
+    const char *arg; /* what --help calls the value */
     rh_opt_reader *read;
     size_t offset;     /* of the target in the options struct */
-    const char *help;  /* lower case, no full stop; may hold line breaks */
-    const char *group; /* heading in --help */
+    const char *help;  /* lower case, no full stop; may hold line breaks; NULL: not shown */
+    const char *group; /* heading in --help, from this row on */
 };
 
 struct rh_opt_command {
-    const char *program;  /* "pgrehearse-replay" */
-    const char *synopsis; /* "[OPTION]... T.trace", one line a form */
-    const char *summary;  /* one sentence */
+    const char *program;          /* "pgrehearse-replay" */
+    const char *synopsis;         /* "[OPTION]... T.trace", one line a form */
+    const char *summary;          /* one sentence */
     const struct rh_opt *options; /* ends with a row of zeros */
-    const char *footer;   /* examples; may be NULL */
+    const char *footer;           /* examples; may be NULL */
 };
 
 struct rh_str_list {
@@ -48,23 +50,36 @@ enum rh_opt_result { RH_OPT_RUN, RH_OPT_EXIT_DONE, RH_OPT_EXIT_USAGE };
 
 /*
  * Parse argv[1..] by the table into `options`; operands (and all behind "--") go to *operands in
- * their order; options and operands may mix.  --help/-? and --version/-V are known to every command,
- * print to stdout and give RH_OPT_EXIT_DONE.  A mistake prints one line, with the nearest known
- * name, to stderr and gives RH_OPT_EXIT_USAGE.  Nothing is copied: argv must stay.
+ * their order; options and operands may mix.  --help/-? and --version/-V are known to every
+ * command, print to stdout and give RH_OPT_EXIT_DONE; so is --completion, which is not shown.  A
+ * mistake prints one line, with the nearest known name, to stderr and gives RH_OPT_EXIT_USAGE.
+ * Nothing is copied: argv must stay.  Values: --name VALUE, --name=VALUE, -n VALUE, -nVALUE; flags
+ * may be combined (-ab).
  */
 enum rh_opt_result rh_opt_parse(const struct rh_opt_command *command, int argc, char **argv,
                                 void *options, struct rh_str_list *operands);
 
+/* Lines of at most 95 columns. */
 void rh_opt_help(const struct rh_opt_command *command, FILE *out);
+/* The words that complete an option, one a line; "--name=" where a value must follow. */
+void rh_opt_completion(const struct rh_opt_command *command, FILE *out);
+/* "pgrehearse-replay (pgrehearse) 0.1.0", with the commit where that is known. */
+void rh_opt_version(const char *program, FILE *out);
 void rh_str_list_release(struct rh_str_list *list);
 
-/* Readers, by type of the target. */
-int rh_opt_flag(const char *arg, void *target, struct rh_error *err);     /* bool, set to true */
-int rh_opt_string(const char *arg, void *target, struct rh_error *err);   /* const char * */
-int rh_opt_list(const char *arg, void *target, struct rh_error *err);     /* struct rh_str_list */
-int rh_opt_count(const char *arg, void *target, struct rh_error *err);    /* uint32_t, 1 or more */
-int rh_opt_double(const char *arg, void *target, struct rh_error *err);   /* double, above 0 */
-int rh_opt_bytes(const char *arg, void *target, struct rh_error *err);    /* uint64_t: 10kB 64MB 1GB */
+/* What every command knows beside its table; ends with a row of zeros.  For the parser and --help.
+ */
+extern const struct rh_opt rh_opt_common[];
+
+/* Readers, by type of the target.  Bytes without a unit are bytes (units are powers of 1024, as the
+ * server has them); a duration without a unit is in seconds (ns us ms s min h d). */
+int rh_opt_flag(const char *arg, void *target, struct rh_error *err);   /* bool, set to true */
+int rh_opt_string(const char *arg, void *target, struct rh_error *err); /* const char * */
+int rh_opt_list(const char *arg, void *target, struct rh_error *err);   /* struct rh_str_list */
+int rh_opt_count(const char *arg, void *target, struct rh_error *err);  /* uint32_t, 1 or more */
+int rh_opt_double(const char *arg, void *target, struct rh_error *err); /* double, above 0 */
+int rh_opt_bytes(const char *arg, void *target,
+                 struct rh_error *err); /* uint64_t: 10kB 64MB 1.5GB */
 int rh_opt_duration(const char *arg, void *target, struct rh_error *err); /* int64_t ns: 10ms 2h */
 int rh_opt_time(const char *arg, void *target, struct rh_error *err);     /* int64_t ns, wall */
 

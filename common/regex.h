@@ -17,6 +17,7 @@ struct rh_regex;
 int rh_regex_new(struct rh_regex **out, const char *pattern, struct rh_error *err);
 /* 1 match, 0 none, -1 the match limit was passed (err set).  Not thread-safe. */
 int rh_regex_match(struct rh_regex *re, struct rh_span text, struct rh_error *err);
+/* NULL is allowed. */
 void rh_regex_free(struct rh_regex *re);
 
 #endif

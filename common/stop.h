@@ -13,9 +13,12 @@ void rh_stop_install(void);
 bool rh_stop_requested(void);
 /* The signal's number, 0 if none came. */
 int rh_stop_signal(void);
-/* Becomes readable when a stop is asked for; for event loops.  Not to be read or closed. */
+/* Becomes readable when a stop is asked for; for event loops.  Not to be read or closed.  -1 before
+ * rh_stop_install(). */
 int rh_stop_fd(void);
 /* Ask for a stop from inside (tests, limits). */
 void rh_stop_request(void);
+/* Forget what was asked for; for tests. */
+void rh_stop_clear(void);
 
 #endif
