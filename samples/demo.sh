@@ -152,10 +152,12 @@ server_stop "$candidate"
 replay_on "$candidate" "$dir/candidate.run"
 
 step 'production against the unchanged copy: is the rehearsal faithful?'
-pgrehearse diff "$dir/shop.trace" "$dir/base.run" | tee "$dir/production-vs-base.txt"
+pgrehearse diff -o "$dir/production-vs-base.txt" "$dir/shop.trace" "$dir/base.run"
+cat "$dir/production-vs-base.txt"
 
 step 'the unchanged copy against the candidate: what would the change do?'
-pgrehearse diff "$dir/base.run" "$dir/candidate.run" | tee "$dir/report.txt"
+pgrehearse diff -o "$dir/report.txt" "$dir/base.run" "$dir/candidate.run"
+cat "$dir/report.txt"
 pgrehearse diff --format json -o "$dir/report.json" "$dir/base.run" "$dir/candidate.run"
 
 step "all files are in $dir"
