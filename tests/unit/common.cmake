@@ -1,3 +1,11 @@
 # unit tests of common/
 rh_unit_test(test_memory SOURCES test_memory.c LINK rh_common)
 rh_unit_test(test_loop SOURCES test_loop.c LINK rh_common)
+rh_unit_test(test_map SOURCES test_map.c LINK rh_common)
+rh_unit_test(test_hist SOURCES test_hist.c LINK rh_common)
+rh_unit_test(test_clock SOURCES test_clock.c LINK rh_common)
+rh_unit_test(test_json SOURCES test_json.c LINK rh_common)
+rh_unit_test(test_opt SOURCES test_opt.c LINK rh_common)
+rh_unit_test(test_files SOURCES test_files.c LINK rh_common)
+rh_unit_test(test_regex SOURCES test_regex.c LINK rh_common)
+rh_unit_test(test_messages SOURCES test_messages.c LINK rh_common)
