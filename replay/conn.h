@@ -42,7 +42,9 @@ const char *rh_conn_early_sqlstate(const struct rh_conn *conn);
 
 /*
  * Send what can be sent now and keep a copy of the rest, in order behind what waits already.  0, or
- * -1 when the connection is lost (err names how) or more than out_max would wait (RH_ERR_LIMIT).
+ * -1 when more than out_max would wait (RH_ERR_LIMIT; nothing of it was sent) or TLS fails.  A
+ * connection that is found lost here takes the bytes and drops them: rh_conn_read() tells of the
+ * loss, behind what the server said last, which often is the reason.
  */
 int rh_conn_send(struct rh_conn *conn, struct rh_span bytes, struct rh_error *err);
 /* Go on sending what waits.  0 or -1 as above. */

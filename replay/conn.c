@@ -1,0 +1,295 @@
+#include "replay/conn.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/alloc.h"
+#include "common/buf.h"
+#include "common/loop.h"
+#include "replay/tls.h"
+
+/* Output that waited leaves its memory behind for the next time, up to this much. */
+enum { OUT_KEEP = 4096 };
+
+struct rh_conn {
+    struct pg_conn *pg;
+    struct rh_tls tls; /* ssl is NULL on a plain socket */
+    int fd;
+    uint32_t backend_pid;
+    struct rh_buf out; /* bytes from out_at on wait to be sent */
+    size_t out_at;
+    bool out_lost; /* sending failed; out_errno says why */
+    int out_errno;
+    char early_sqlstate[6];
+};
+
+/* Messages that libpq reads while it makes the connection, and any behind its ReadyForQuery. */
+static void on_notice(void *arg, const PGresult *result)
+{
+    struct rh_conn *conn = arg;
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (severity && sqlstate && (!strcmp(severity, "FATAL") || !strcmp(severity, "PANIC"))) {
+        strncpy(conn->early_sqlstate, sqlstate, sizeof conn->early_sqlstate - 1);
+    }
+}
+
+/*
+ * libpq reads from the socket what is there, so its buffer may hold messages that came right behind
+ * the ReadyForQuery.  PQisBusy() has it parse those.  What it cannot give out is a message that
+ * came by half; the server writes such messages in one piece, far smaller than a segment.
+ */
+static int drain(struct rh_conn *conn, struct rh_error *err)
+{
+    PQsetNoticeReceiver(conn->pg, on_notice, conn);
+    if (PQisBusy(conn->pg) || PQtransactionStatus(conn->pg) != PQTRANS_IDLE) {
+        return rh_error_set(err, RH_ERR_NET, "the new connection is not idle");
+    }
+    PGnotify *notify;
+    while ((notify = PQnotifies(conn->pg))) {
+        PQfreemem(notify);
+    }
+    return 0;
+}
+
+static int take_over(struct rh_conn *conn, struct rh_error *err)
+{
+    if (PQstatus(conn->pg) != CONNECTION_OK) {
+        return rh_error_set(err, RH_ERR_NET, "there is no connection: %s",
+                            PQerrorMessage(conn->pg));
+    }
+    if (PQgssEncInUse(conn->pg)) {
+        return rh_error_set(
+            err, RH_ERR_NET,
+            "a connection with GSS encryption cannot be used: set gssencmode=disable");
+    }
+    if (PQsslInUse(conn->pg)) {
+        struct ssl_st *ssl = PQsslStruct(conn->pg, "OpenSSL");
+        if (!ssl) {
+            return rh_error_set(err, RH_ERR_NET, "libpq does not use OpenSSL for TLS");
+        }
+        rh_tls_init(&conn->tls, ssl);
+    }
+    conn->fd = PQsocket(conn->pg);
+    conn->backend_pid = (uint32_t) PQbackendPID(conn->pg);
+    /* For PQfinish(): its Terminate must not wait either. */
+    if (PQsetnonblocking(conn->pg, 1)) {
+        return rh_error_set(err, RH_ERR_NET, "%s", PQerrorMessage(conn->pg));
+    }
+    return drain(conn, err);
+}
+
+int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, size_t out_max, struct rh_error *err)
+{
+    struct rh_conn *conn = rh_calloc(1, sizeof *conn);
+    conn->pg = pg;
+    rh_buf_init(&conn->out, out_max);
+    *out = conn;
+    if (take_over(conn, err)) {
+        *out = NULL;
+        rh_conn_close(conn);
+        return -1;
+    }
+    return 0;
+}
+
+static void conn_free(struct rh_conn *conn)
+{
+    PQfinish(conn->pg);
+    rh_buf_release(&conn->out);
+    rh_free(conn);
+}
+
+void rh_conn_close(struct rh_conn *conn)
+{
+    /* A Terminate behind half a message would be read as part of it. */
+    if (rh_conn_pending(conn) > 0) {
+        rh_conn_abort(conn);
+    } else {
+        conn_free(conn);
+    }
+}
+
+void rh_conn_abort(struct rh_conn *conn)
+{
+    int fd = PQsocket(conn->pg);
+    if (fd >= 0) {
+        shutdown(fd, SHUT_RDWR);
+    }
+    conn_free(conn);
+}
+
+int rh_conn_fd(const struct rh_conn *conn)
+{
+    return conn->fd;
+}
+
+bool rh_conn_is_tls(const struct rh_conn *conn)
+{
+    return conn->tls.ssl != NULL;
+}
+
+uint32_t rh_conn_backend_pid(const struct rh_conn *conn)
+{
+    return conn->backend_pid;
+}
+
+const char *rh_conn_parameter(const struct rh_conn *conn, const char *name)
+{
+    return PQparameterStatus(conn->pg, name);
+}
+
+const char *rh_conn_early_sqlstate(const struct rh_conn *conn)
+{
+    return conn->early_sqlstate;
+}
+
+struct pg_cancel *rh_conn_cancel_handle(const struct rh_conn *conn)
+{
+    return PQgetCancel(conn->pg);
+}
+
+size_t rh_conn_pending(const struct rh_conn *conn)
+{
+    return conn->out.len - conn->out_at;
+}
+
+static void out_clear(struct rh_conn *conn)
+{
+    if (conn->out.cap > OUT_KEEP) {
+        rh_buf_release(&conn->out);
+    }
+    rh_buf_clear(&conn->out);
+    conn->out_at = 0;
+}
+
+static void send_failed(struct rh_conn *conn)
+{
+    conn->out_lost = true;
+    conn->out_errno = errno;
+    out_clear(conn);
+}
+
+static ssize_t plain_write(struct rh_conn *conn, const char *data, size_t n)
+{
+    ssize_t sent;
+    do {
+        sent = send(conn->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+        send_failed(conn);
+    }
+    return sent < 0 ? 0 : sent;
+}
+
+/* Send from data as long as that does not block; *sent is how far it came. */
+static int write_some(struct rh_conn *conn, const char *data, size_t n, size_t *sent,
+                      struct rh_error *err)
+{
+    *sent = 0;
+    while (*sent < n && !conn->out_lost) {
+        struct rh_error why;
+        ssize_t taken = conn->tls.ssl ? rh_tls_write(&conn->tls, data + *sent, n - *sent, &why)
+                                      : plain_write(conn, data + *sent, n - *sent);
+        if (taken < 0) {
+            return rh_error_set(err, RH_ERR_NET, "connection to backend %u: %s", conn->backend_pid,
+                                why.text);
+        }
+        if (taken == 0) {
+            break;
+        }
+        *sent += (size_t) taken;
+    }
+    return 0;
+}
+
+/* Copy behind what waits.  The sent part in front is given up once it is the greater one, or when
+ * its room is needed. */
+static void out_append(struct rh_conn *conn, const char *data, size_t n)
+{
+    size_t waiting = rh_conn_pending(conn);
+    if (conn->out_at > 0 && (conn->out_at >= waiting || n > conn->out.max - conn->out.len)) {
+        memmove(conn->out.data, conn->out.data + conn->out_at, waiting);
+        conn->out.len = waiting;
+        conn->out_at = 0;
+    }
+    rh_buf_add(&conn->out, data, n);
+}
+
+int rh_conn_send(struct rh_conn *conn, struct rh_span bytes, struct rh_error *err)
+{
+    if (conn->out_lost) {
+        return 0;
+    }
+    if (bytes.len > conn->out.max - rh_conn_pending(conn)) {
+        return rh_error_set(err, RH_ERR_LIMIT,
+                            "connection to backend %u: %zu bytes wait to be sent, the limit is %zu",
+                            conn->backend_pid, rh_conn_pending(conn) + bytes.len, conn->out.max);
+    }
+    size_t sent = 0;
+    if (rh_conn_pending(conn) == 0 && write_some(conn, bytes.data, bytes.len, &sent, err)) {
+        return -1;
+    }
+    if (sent < bytes.len && !conn->out_lost) {
+        out_append(conn, bytes.data + sent, bytes.len - sent);
+    }
+    return 0;
+}
+
+int rh_conn_flush(struct rh_conn *conn, struct rh_error *err)
+{
+    if (rh_conn_pending(conn) == 0) {
+        return 0;
+    }
+    size_t sent;
+    if (write_some(conn, conn->out.data + conn->out_at, rh_conn_pending(conn), &sent, err)) {
+        return -1;
+    }
+    if (!conn->out_lost) {
+        conn->out_at += sent;
+        if (rh_conn_pending(conn) == 0) {
+            out_clear(conn);
+        }
+    }
+    return 0;
+}
+
+static ssize_t lost(struct rh_conn *conn, const char *how, struct rh_error *err)
+{
+    if (conn->out_lost) {
+        return rh_error_set(err, RH_ERR_NET, "connection to backend %u lost while sending: %s",
+                            conn->backend_pid, strerror(conn->out_errno));
+    }
+    return rh_error_set(err, RH_ERR_NET, "connection to backend %u lost: %s", conn->backend_pid,
+                        how);
+}
+
+ssize_t rh_conn_read(struct rh_conn *conn, char *data, size_t n, bool *again, struct rh_error *err)
+{
+    if (conn->tls.ssl) {
+        struct rh_error why;
+        ssize_t got = rh_tls_read(&conn->tls, data, n, &why);
+        *again = got > 0 && ((size_t) got == n || rh_tls_has_more(&conn->tls));
+        return got < 0 ? lost(conn, why.text, err) : got;
+    }
+    ssize_t got;
+    do {
+        got = recv(conn->fd, data, n, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    *again = got > 0 && (size_t) got == n;
+    if (got > 0) {
+        return got;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        return 0;
+    }
+    return lost(conn, got == 0 ? "the server closed it" : strerror(errno), err);
+}
+
+uint32_t rh_conn_interest(const struct rh_conn *conn)
+{
+    bool to_write = rh_conn_pending(conn) > 0 && !conn->tls.write_wants_read;
+    return RH_LOOP_READ | (to_write || conn->tls.read_wants_write ? (uint32_t) RH_LOOP_WRITE : 0);
+}

@@ -1,0 +1,394 @@
+#include "replay/connector.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/alloc.h"
+#include "common/clock.h"
+#include "replay/conninfo.h"
+
+#define TIMEOUT_DEFAULT_NS (30 * RH_NS_PER_SEC)
+
+struct cancel {
+    struct cancel *next;
+    struct pg_cancel *handle;
+};
+
+struct rh_connector {
+    struct rh_conninfo target;
+    int64_t timeout_ns;
+    size_t out_max;
+    int stop_fd; /* readable for good once stopping */
+    pthread_t threads[RH_CONNECT_THREADS_MAX];
+    uint32_t thread_count;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t work;
+    struct rh_connect_request *first;
+    struct rh_connect_request **last;
+    struct cancel *first_cancel;
+    struct cancel **last_cancel;
+    bool stopping;
+};
+
+/* Messages of the server on the way (a welcome NOTICE, say) are not ours to print. */
+static void on_notice(void *arg, const PGresult *result)
+{
+    (void) arg;
+    (void) result;
+}
+
+/*
+ * libpq does not give the SQLSTATE of a refused connection other than in the text, which has it
+ * after the severity when errors are verbose: "FATAL:  28P01: password authentication failed".
+ * There may be several texts, one a host or way that was tried; the last counts.
+ */
+static void sqlstate_find(const char *message, char sqlstate[6])
+{
+    sqlstate[0] = '\0';
+    for (const char *at = message; (at = strstr(at, ":  ")); at++) {
+        const char *code = at + 3;
+        size_t n = 0;
+        while (n < 5 && (isdigit((unsigned char) code[n]) || isupper((unsigned char) code[n]))) {
+            n++;
+        }
+        if (n == 5 && code[5] == ':' && code[6] == ' ') {
+            memcpy(sqlstate, code, 5);
+            sqlstate[5] = '\0';
+        }
+    }
+}
+
+/* libpq's message in one line, without the place in the server's source that verbose errors name.
+ */
+static void message_flatten(const char *message, struct rh_error *err)
+{
+    size_t used = 0;
+    for (const char *line = message; *line;) {
+        size_t len = strcspn(line, "\n");
+        const char *next = line + len + (line[len] == '\n');
+        while (len > 0 && isspace((unsigned char) *line)) {
+            line++;
+            len--;
+        }
+        if (len > 0 && strncmp(line, "LOCATION:  ", 11) != 0) {
+            size_t room = sizeof err->text - 1 - used;
+            int n =
+                snprintf(err->text + used, room + 1, "%s%.*s", used ? "; " : "", (int) len, line);
+            used += n < 0 ? 0 : (size_t) n < room ? (size_t) n : room;
+        }
+        line = next;
+    }
+}
+
+static int connect_failed(struct rh_connect_request *request, struct pg_conn *pg)
+{
+    rh_error_set(&request->error, RH_ERR_NET, "no connection, and libpq does not say why");
+    message_flatten(PQerrorMessage(pg), &request->error);
+    sqlstate_find(PQerrorMessage(pg), request->sqlstate);
+    return -1;
+}
+
+static int connect_timed_out(const struct rh_connector *connector,
+                             struct rh_connect_request *request, struct pg_conn *pg)
+{
+    return rh_error_set(&request->error, RH_ERR_NET,
+                        "connection to server at \"%s\", port %s: no answer within %.3g s",
+                        PQhost(pg) ? PQhost(pg) : "", PQport(pg) ? PQport(pg) : "",
+                        (double) connector->timeout_ns / (double) RH_NS_PER_SEC);
+}
+
+/* Poll to the end of the connect, its deadline, or the connector's. */
+static int connect_poll(const struct rh_connector *connector, struct rh_connect_request *request,
+                        struct pg_conn *pg)
+{
+    int64_t deadline_ns = request->began_ns + connector->timeout_ns;
+    PostgresPollingStatusType want = PGRES_POLLING_WRITING;
+    while (want != PGRES_POLLING_OK) {
+        if (want == PGRES_POLLING_FAILED) {
+            return connect_failed(request, pg);
+        }
+        int64_t left_ns = deadline_ns - rh_clock_mono_ns();
+        if (left_ns <= 0) {
+            return connect_timed_out(connector, request, pg);
+        }
+        struct timespec left = {left_ns / RH_NS_PER_SEC, left_ns % RH_NS_PER_SEC};
+        struct pollfd fds[] = {
+            {.fd = PQsocket(pg), .events = want == PGRES_POLLING_READING ? POLLIN : POLLOUT},
+            {.fd = connector->stop_fd, .events = POLLIN},
+        };
+        int ready = ppoll(fds, 2, &left, NULL);
+        if (ready > 0 && fds[1].revents) {
+            return rh_error_set(&request->error, RH_ERR_STOPPED, "stopped while connecting");
+        }
+        if (ready > 0) {
+            want = PQconnectPoll(pg);
+        }
+    }
+    return 0;
+}
+
+static int connect_start(const struct rh_connector *connector, struct rh_connect_request *request,
+                         const struct rh_conninfo *info)
+{
+    struct pg_conn *pg = PQconnectStartParams(info->keywords, info->values, 0);
+    if (!pg) {
+        return rh_error_set(&request->error, RH_ERR_NET, "libpq is out of memory");
+    }
+    PQsetNoticeReceiver(pg, on_notice, NULL);
+    PQsetErrorVerbosity(pg, PQERRORS_VERBOSE);
+    int result = PQstatus(pg) == CONNECTION_BAD ? connect_failed(request, pg)
+                                                : connect_poll(connector, request, pg);
+    if (result) {
+        PQfinish(pg);
+        return -1;
+    }
+    return rh_conn_new(&request->conn, pg, connector->out_max, &request->error);
+}
+
+int rh_connector_connect(struct rh_connector *connector, struct rh_connect_request *request)
+{
+    struct rh_conninfo info;
+    struct rh_conninfo_session session = {
+        .user = request->user,
+        .database = request->database,
+        .application = request->application,
+        .startup = request->startup,
+        .startup_count = request->startup_count,
+    };
+    request->conn = NULL;
+    request->sqlstate[0] = '\0';
+    rh_error_clear(&request->error);
+    request->began_ns = rh_clock_mono_ns();
+    rh_conninfo_init(&info);
+    int result = rh_conninfo_add_session(&info, &connector->target, &session, &request->error);
+    if (result == 0) {
+        result = connect_start(connector, request, &info);
+    }
+    rh_conninfo_release(&info);
+    request->ended_ns = rh_clock_mono_ns();
+    return result;
+}
+
+static void request_run(struct rh_task *task)
+{
+    struct rh_connect_request *request = task->ctx;
+    request->done(request);
+}
+
+static void request_post(struct rh_connect_request *request)
+{
+    request->task.run = request_run;
+    request->task.ctx = request;
+    rh_loop_post(request->loop, &request->task);
+}
+
+static void request_fail_stopped(struct rh_connect_request *request)
+{
+    request->conn = NULL;
+    request->sqlstate[0] = '\0';
+    request->began_ns = request->ended_ns = rh_clock_mono_ns();
+    rh_error_set(&request->error, RH_ERR_STOPPED, "stopped before connecting");
+}
+
+static void cancel_send(struct cancel *cancel)
+{
+    char why[256];
+    /* A cancel that fails is as one that came too late. */
+    PQcancel(cancel->handle, why, sizeof why);
+    PQfreeCancel(cancel->handle);
+    rh_free(cancel);
+}
+
+static struct cancel *cancel_take(struct rh_connector *connector)
+{
+    struct cancel *cancel = connector->first_cancel;
+    if (cancel) {
+        connector->first_cancel = cancel->next;
+        if (!cancel->next) {
+            connector->last_cancel = &connector->first_cancel;
+        }
+    }
+    return cancel;
+}
+
+static struct rh_connect_request *request_take(struct rh_connector *connector)
+{
+    struct rh_connect_request *request = connector->first;
+    if (request) {
+        connector->first = request->next;
+        if (!request->next) {
+            connector->last = &connector->first;
+        }
+    }
+    return request;
+}
+
+static void *connect_thread(void *arg)
+{
+    struct rh_connector *connector = arg;
+    pthread_mutex_lock(&connector->lock);
+    for (;;) {
+        bool stopping = connector->stopping;
+        struct cancel *cancel = cancel_take(connector);
+        struct rh_connect_request *request = cancel ? NULL : request_take(connector);
+        if (!cancel && !request && stopping) {
+            break;
+        }
+        if (!cancel && !request) {
+            pthread_cond_wait(&connector->work, &connector->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&connector->lock);
+        if (cancel) {
+            cancel_send(cancel);
+        } else if (stopping) {
+            request_fail_stopped(request);
+            request_post(request);
+        } else {
+            rh_connector_connect(connector, request);
+            request_post(request);
+        }
+        pthread_mutex_lock(&connector->lock);
+    }
+    pthread_mutex_unlock(&connector->lock);
+    return NULL;
+}
+
+/* As libpq reads it: 0 or less is no limit, 1 is taken for 2. */
+static int64_t timeout_by_libpq(const struct rh_conninfo *target)
+{
+    const char *text = rh_conninfo_get(target, "connect_timeout");
+    text = text ? text : getenv("PGCONNECT_TIMEOUT");
+    long seconds = text ? strtol(text, NULL, 10) : 0;
+    if (seconds <= 0) {
+        return TIMEOUT_DEFAULT_NS;
+    }
+    return (seconds < 2 ? 2 : seconds > 86400 ? 86400 : seconds) * RH_NS_PER_SEC;
+}
+
+static int connector_start(struct rh_connector *connector, uint32_t threads, struct rh_error *err)
+{
+    connector->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (connector->stop_fd < 0) {
+        return rh_error_set_errno(err, "eventfd");
+    }
+    for (uint32_t i = 0; i < threads; i++) {
+        int failed = pthread_create(&connector->threads[i], NULL, connect_thread, connector);
+        if (failed) {
+            return rh_error_set(err, RH_ERR_IO, "a thread cannot be made: %s", strerror(failed));
+        }
+        connector->thread_count++;
+    }
+    return 0;
+}
+
+int rh_connector_new(struct rh_connector **out, const struct rh_connector_options *options,
+                     struct rh_error *err)
+{
+    struct rh_connector *connector = rh_calloc(1, sizeof *connector);
+    *out = connector;
+    connector->stop_fd = -1;
+    connector->last = &connector->first;
+    connector->last_cancel = &connector->first_cancel;
+    connector->out_max = options->out_max ? options->out_max : RH_CONN_OUT_MAX;
+    pthread_mutex_init(&connector->lock, NULL);
+    pthread_cond_init(&connector->work, NULL);
+    rh_conninfo_init(&connector->target);
+    /*
+     * The texts of a log are in their database's encoding, which is what the server assumes when
+     * the client names none.  An empty client_encoding does not keep libpq from the environment.
+     */
+    unsetenv("PGCLIENTENCODING");
+    uint32_t threads = options->threads ? options->threads : RH_CONNECT_THREADS_DEFAULT;
+    threads = threads < RH_CONNECT_THREADS_MAX ? threads : RH_CONNECT_THREADS_MAX;
+    if (rh_conninfo_set_target(&connector->target, options->dbname, options->host, options->port,
+                               options->user, err)) {
+        goto failed;
+    }
+    connector->timeout_ns =
+        options->timeout_ns > 0 ? options->timeout_ns : timeout_by_libpq(&connector->target);
+    if (connector_start(connector, threads, err)) {
+        goto failed;
+    }
+    return 0;
+failed:
+    rh_connector_free(connector);
+    *out = NULL;
+    return -1;
+}
+
+void rh_connector_put(struct rh_connector *connector, struct rh_connect_request *request)
+{
+    request->next = NULL;
+    pthread_mutex_lock(&connector->lock);
+    bool stopping = connector->stopping;
+    if (!stopping) {
+        *connector->last = request;
+        connector->last = &request->next;
+        pthread_cond_signal(&connector->work);
+    }
+    pthread_mutex_unlock(&connector->lock);
+    if (stopping) {
+        request_fail_stopped(request);
+        request_post(request);
+    }
+}
+
+void rh_connector_cancel(struct rh_connector *connector, const struct rh_conn *conn)
+{
+    struct pg_cancel *handle = rh_conn_cancel_handle(conn);
+    if (!handle) {
+        return;
+    }
+    struct cancel *cancel = rh_calloc(1, sizeof *cancel);
+    cancel->handle = handle;
+    pthread_mutex_lock(&connector->lock);
+    *connector->last_cancel = cancel;
+    connector->last_cancel = &cancel->next;
+    pthread_cond_signal(&connector->work);
+    pthread_mutex_unlock(&connector->lock);
+}
+
+void rh_connector_stop(struct rh_connector *connector)
+{
+    pthread_mutex_lock(&connector->lock);
+    connector->stopping = true;
+    pthread_cond_broadcast(&connector->work);
+    if (connector->stop_fd >= 0) {
+        uint64_t one = 1;
+        ssize_t written = write(connector->stop_fd, &one, sizeof one);
+        (void) written; /* full means readable, which is all that is wanted */
+    }
+    pthread_mutex_unlock(&connector->lock);
+}
+
+void rh_connector_free(struct rh_connector *connector)
+{
+    if (!connector) {
+        return;
+    }
+    rh_connector_stop(connector);
+    for (uint32_t i = 0; i < connector->thread_count; i++) {
+        pthread_join(connector->threads[i], NULL);
+    }
+    assert(!connector->first);
+    for (struct cancel *cancel; (cancel = cancel_take(connector));) {
+        PQfreeCancel(cancel->handle);
+        rh_free(cancel);
+    }
+    if (connector->stop_fd >= 0) {
+        close(connector->stop_fd);
+    }
+    rh_conninfo_release(&connector->target);
+    pthread_cond_destroy(&connector->work);
+    pthread_mutex_destroy(&connector->lock);
+    rh_free(connector);
+}
