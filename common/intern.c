@@ -2,9 +2,9 @@
 
 #include <assert.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "common/alloc.h"
+#include "common/hash.h"
 
 enum { INTERN_CHUNK_BYTES = 64 * 1024 };
 
@@ -97,7 +97,7 @@ uint32_t rh_intern_put_hashed(struct rh_intern *t, struct rh_span s, uint64_t ha
 
 uint32_t rh_intern_put(struct rh_intern *t, struct rh_span s, bool *fresh)
 {
-    return rh_intern_put_hashed(t, s, XXH3_64bits(s.data, s.len), fresh);
+    return rh_intern_put_hashed(t, s, rh_hash(s), fresh);
 }
 
 int64_t rh_intern_find(const struct rh_intern *t, struct rh_span s)
@@ -105,6 +105,6 @@ int64_t rh_intern_find(const struct rh_intern *t, struct rh_span s)
     if (!t->slot_cap) {
         return -1;
     }
-    size_t slot = intern_slot(t, s, XXH3_64bits(s.data, s.len));
+    size_t slot = intern_slot(t, s, rh_hash(s));
     return t->slots[slot] ? (int64_t) t->slots[slot] - 1 : -1;
 }

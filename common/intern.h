@@ -31,7 +31,7 @@ void rh_intern_clear(struct rh_intern *t);
 /* The id of s (no value counts as the empty string); *fresh (may be NULL) says whether it is new.
  * At most 2^31 items: callers have their own, lower limit. */
 uint32_t rh_intern_put(struct rh_intern *t, struct rh_span s, bool *fresh);
-/* With XXH3_64bits of s known to the caller. */
+/* With rh_hash(s) (common/hash.h) known to the caller. */
 uint32_t rh_intern_put_hashed(struct rh_intern *t, struct rh_span s, uint64_t hash, bool *fresh);
 /* The id of s, or -1. */
 int64_t rh_intern_find(const struct rh_intern *t, struct rh_span s);

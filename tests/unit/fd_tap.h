@@ -6,6 +6,8 @@
 #ifndef RH_TESTS_UNIT_FD_TAP_H
 #define RH_TESTS_UNIT_FD_TAP_H
 
+#include "rh_test.h"
+
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,0 +1,8 @@
+#include "common/hash.h"
+
+#include <xxhash.h>
+
+uint64_t rh_hash(struct rh_span s)
+{
+    return XXH3_64bits(s.data ? s.data : "", s.len);
+}
