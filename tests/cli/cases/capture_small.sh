@@ -1,0 +1,2 @@
+pgrehearse capture log -o small.trace "$DATA/small.csv"; echo "status $?"
+ls

@@ -1,0 +1,1 @@
+pgrehearse info --help
