@@ -4,10 +4,10 @@
  * A statement as a template and its literals.  The template is the text with each literal replaced
  * by one slot byte; putting the literals back gives the exact bytes of the text, always.
  *
- * Literals are: numbers (with a sign that cannot be an operator: after an operator, '(', ',', '[',
- * a keyword that ends no operand, or at the start), strings of every kind, and comments.  A raw
- * byte of the text that equals a slot byte is a literal of its own.  After RH_TEMPLATE_SLOTS_MAX - 1
- * slots the rest of the text is one last literal, so a template has a bounded number of slots.
+ * Literals are those of sql_literal.h (numbers with their sign, strings of every kind, but not the
+ * positions of ORDER BY 1) and comments.  A raw byte of the text that equals a slot byte is a
+ * literal of its own.  The literal number RH_TEMPLATE_SLOTS_MAX takes the rest of the text with it,
+ * so a template has a bounded number of slots.
  */
 #ifndef RH_COMMON_SQL_TEMPLATE_H
 #define RH_COMMON_SQL_TEMPLATE_H
