@@ -1,0 +1,376 @@
+#include "diff/comparison.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/progress.h"
+#include "common/stop.h"
+#include "diff/pair_table.h"
+
+enum { CHECK_EVERY = 4096 };
+
+/* One pass over both files. */
+struct join {
+    struct rh_comparison *c;
+    struct rh_side_reader reader[RH_SIDES];
+    bool ended[RH_SIDES];
+    struct rh_pair_table table;
+    uint32_t partition;
+    uint32_t partitions;
+    bool observe;          /* count the sides by themselves: once only, in the first pass */
+    bool pair;             /* false: no twins are sought, or memory did not suffice */
+    double overflow_share; /* how far the files were read when it did not */
+    struct rh_progress progress;
+    bool show_progress;
+    uint32_t since_check;
+};
+
+static enum rh_side other_side(enum rh_side side)
+{
+    return side == RH_BASE ? RH_CANDIDATE : RH_BASE;
+}
+
+static bool uuid_equal(const uint8_t a[16], const uint8_t b[16])
+{
+    static const uint8_t none[16];
+    return memcmp(a, b, 16) == 0 && memcmp(a, none, 16) != 0;
+}
+
+bool rh_trace_headers_same_trace(const struct rh_trace_header *a, const struct rh_trace_header *b)
+{
+    const uint8_t *trace_a = a->kind == RH_FILE_RUN ? a->trace_uuid : a->uuid;
+    const uint8_t *trace_b = b->kind == RH_FILE_RUN ? b->trace_uuid : b->uuid;
+    return uuid_equal(trace_a, trace_b) || (a->kind == b->kind && uuid_equal(a->uuid, b->uuid));
+}
+
+/* Both ran. */
+static void settle_outcomes(struct rh_comparison *c, const struct rh_twin *base,
+                            const struct rh_twin *candidate)
+{
+    struct rh_query_pairs *p = &c->queries.items[base->query].pairs;
+    bool base_ok = base->status == RH_OBSERVED_OK;
+    bool candidate_ok = candidate->status == RH_OBSERVED_OK;
+
+    if (base_ok && candidate->status == RH_OBSERVED_ERROR) {
+        uint32_t group = rh_error_table_put(&c->errors, candidate->query, candidate->code);
+        c->errors.items[group].broke++;
+        p->broke++;
+    }
+    if (candidate_ok && base->status == RH_OBSERVED_ERROR) {
+        uint32_t group = rh_error_table_put(&c->errors, base->query, base->code);
+        c->errors.items[group].fixed++;
+        p->fixed++;
+    }
+    if (!base_ok || !candidate_ok) {
+        return;
+    }
+    if (base->service_known && candidate->service_known &&
+        base->commit_not_timed == candidate->commit_not_timed) {
+        p->timed++;
+        p->base_ns += base->service_ns;
+        p->candidate_ns += candidate->service_ns;
+    }
+    if (base->rows != RH_TWIN_ROWS_UNKNOWN && candidate->rows != RH_TWIN_ROWS_UNKNOWN) {
+        bool mismatch = base->rows != candidate->rows;
+        p->rows_compared++;
+        p->row_mismatches += mismatch;
+        c->pairs.rows_compared++;
+        c->pairs.row_mismatches += mismatch;
+    }
+}
+
+static void settle_missing(struct rh_comparison *c, const struct rh_twin *base, uint32_t code)
+{
+    enum rh_fate fate = (enum rh_fate)(code >> 8);
+    uint32_t reason = code & 0xff;
+
+    c->queries.items[base->query].pairs.missing++;
+    c->pairs.missing++;
+    if (fate == RH_FATE_LOST) {
+        c->pairs.missing_lost++;
+    } else {
+        c->pairs.missing_by_reason[reason < RH_REASON_COUNT ? reason : RH_REASON_NONE]++;
+    }
+}
+
+static void settle_pair(struct rh_comparison *c, const struct rh_twin *base,
+                        const struct rh_twin *candidate)
+{
+    bool base_ran = base->status != RH_OBSERVED_MISSING;
+    bool candidate_ran = candidate->status != RH_OBSERVED_MISSING;
+
+    c->pairs.paired++;
+    if (base_ran && candidate_ran) {
+        settle_outcomes(c, base, candidate);
+    } else if (base_ran) {
+        settle_missing(c, base, candidate->code);
+    } else if (candidate_ran) {
+        c->pairs.ran_only_in_candidate++;
+    }
+}
+
+/* Its twin will not come. */
+static void settle_single(struct rh_comparison *c, const struct rh_twin *twin)
+{
+    if (twin->status == RH_OBSERVED_MISSING) {
+        return;
+    }
+    if (twin->side == RH_CANDIDATE) {
+        c->pairs.candidate_only++;
+        return;
+    }
+    c->pairs.base_only++;
+    c->pairs.missing++;
+    c->pairs.missing_absent++;
+    c->queries.items[twin->query].pairs.missing++;
+}
+
+static void settle_waiting(struct join *j)
+{
+    size_t pos = 0;
+    const struct rh_twin *twin;
+    while ((twin = rh_pair_table_next(&j->table, &pos))) {
+        settle_single(j->c, twin);
+    }
+    rh_pair_table_clear(&j->table);
+}
+
+static void clear_pairs(struct rh_comparison *c)
+{
+    c->pairs = (struct rh_pair_totals){0};
+    rh_query_table_clear_pairs(&c->queries);
+    rh_error_table_clear_pairs(&c->errors);
+}
+
+static void pair_one(struct join *j, enum rh_side side, const struct rh_observation *o)
+{
+    struct rh_twin twin;
+    struct rh_twin other;
+    if (!rh_twin_make(&twin, o, side, 0)) {
+        j->c->pairs.unpairable += j->partition == 0;
+        return;
+    }
+    if (j->partitions > 1 && (rh_twin_hash(&twin) >> 32) % j->partitions != j->partition) {
+        return;
+    }
+    twin.query = rh_side_reader_query(&j->reader[side]);
+    switch (rh_pair_table_put(&j->table, &twin, !j->ended[other_side(side)], &other)) {
+    case RH_PAIR_MATCHED:
+        settle_pair(j->c, side == RH_BASE ? &twin : &other, side == RH_BASE ? &other : &twin);
+        break;
+    case RH_PAIR_NONE:
+        settle_single(j->c, &twin);
+        break;
+    case RH_PAIR_DUPLICATE:
+        j->c->pairs.unpairable++;
+        break;
+    case RH_PAIR_FULL: /* the other side is full as well, or it would have been read */
+        j->pair = false;
+        j->overflow_share = fmax(rh_side_reader_share(&j->reader[RH_BASE]),
+                                 rh_side_reader_share(&j->reader[RH_CANDIDATE]));
+        clear_pairs(j->c);
+        rh_pair_table_clear(&j->table);
+        break;
+    case RH_PAIR_WAITS:
+        break;
+    }
+}
+
+/* Times of two vantages mean different things, but of one kind they are all alike: a commit that
+ * the log does not time is then missing on both sides or on none. */
+static bool comparable(const struct rh_comparison *c, const struct rh_observation *o)
+{
+    return c->same_vantage || !o->commit_not_timed;
+}
+
+static void observe_one(struct join *j, enum rh_side side, const struct rh_observation *o)
+{
+    struct rh_comparison *c = j->c;
+    uint32_t query = RH_QUERY_OTHER;
+
+    if (o->is_statement || o->status == RH_OBSERVED_ERROR) {
+        query = rh_side_reader_query(&j->reader[side]);
+    }
+    if (o->is_statement) {
+        rh_side_summary_observe(&c->side[side], o);
+        rh_query_table_observe(&c->queries, query, side, o, comparable(c, o));
+    }
+    rh_error_table_observe(&c->errors, side, query, o, &j->reader[side].record);
+}
+
+/* The side that lags behind; not the one that has as many twins waiting as it may. */
+static enum rh_side choose_side(const struct join *j)
+{
+    if (j->ended[RH_BASE] || j->ended[RH_CANDIDATE]) {
+        return j->ended[RH_BASE] ? RH_CANDIDATE : RH_BASE;
+    }
+    enum rh_side behind =
+        rh_side_reader_share(&j->reader[RH_BASE]) <= rh_side_reader_share(&j->reader[RH_CANDIDATE])
+            ? RH_BASE
+            : RH_CANDIDATE;
+    if (j->table.count[behind] >= rh_pair_table_side_limit(&j->table)) {
+        return other_side(behind);
+    }
+    return behind;
+}
+
+static int check_in(struct join *j, struct rh_error *err)
+{
+    j->since_check = 0;
+    if (rh_stop_requested()) {
+        return rh_error_set(err, RH_ERR_STOPPED, "stopped before both files were read");
+    }
+    if (j->show_progress && rh_progress_due(&j->progress)) {
+        double done = (rh_side_reader_share(&j->reader[RH_BASE]) +
+                       rh_side_reader_share(&j->reader[RH_CANDIDATE])) /
+                      2;
+        rh_progress_show(&j->progress,
+                         "comparing: pass %u, %.0f %%, %zu statements wait for a twin",
+                         j->c->passes, 100 * fmin(done, 1),
+                         j->table.count[RH_BASE] + j->table.count[RH_CANDIDATE]);
+    }
+    return 0;
+}
+
+static int join_step(struct join *j, struct rh_error *err)
+{
+    struct rh_observation o;
+    enum rh_side side = choose_side(j);
+    int rc = rh_side_reader_next(&j->reader[side], &o, err);
+    if (rc < 0) {
+        return -1;
+    }
+    if (rc == 0) {
+        j->ended[side] = true;
+        return 0;
+    }
+    if (j->observe) {
+        observe_one(j, side, &o);
+    }
+    if (j->pair && o.is_statement) {
+        pair_one(j, side, &o);
+    }
+    return ++j->since_check >= CHECK_EVERY ? check_in(j, err) : 0;
+}
+
+static int join_pass(struct join *j, struct rh_error *err)
+{
+    j->c->passes++;
+    rh_pair_table_clear(&j->table);
+    for (int side = 0; side < RH_SIDES; side++) {
+        j->ended[side] = false;
+        if (rh_side_reader_rewind(&j->reader[side], err) < 0) {
+            return -1;
+        }
+    }
+    while (!j->ended[RH_BASE] || !j->ended[RH_CANDIDATE]) {
+        if (join_step(j, err) < 0) {
+            return -1;
+        }
+        if (!j->pair && !j->observe) {
+            return 0;
+        }
+    }
+    if (j->pair) {
+        settle_waiting(j);
+    }
+    return 0;
+}
+
+static void note_reader(struct rh_side_summary *sum, const struct rh_side_reader *reader)
+{
+    sum->gaps = reader->gaps;
+    sum->damaged_blocks = rh_trace_reader_damaged(reader->reader, &sum->damaged_records);
+}
+
+/* So many that the smaller file's part of each fits with some room for uneven hashing. */
+static uint32_t partitions_enough(const struct join *j)
+{
+    uint64_t base = j->reader[RH_BASE].expected;
+    uint64_t candidate = j->reader[RH_CANDIDATE].expected;
+    uint64_t smaller = base < candidate ? base : candidate;
+    uint64_t each = rh_pair_table_side_limit(&j->table) / 4 * 3;
+    uint64_t n = smaller / each + 2;
+    return n < UINT32_MAX / 2 ? (uint32_t) n : UINT32_MAX / 2;
+}
+
+/* The first pass overflowed at a share of the files: guess from that how many parts will do, and
+ * take more when they do not. */
+static int join_in_parts(struct join *j, struct rh_error *err)
+{
+    uint32_t enough = partitions_enough(j);
+    double guess = 1.5 / fmax(j->overflow_share, 1e-6) + 1;
+
+    j->observe = false;
+    j->partitions = guess < enough ? (uint32_t) guess : enough;
+    for (;;) {
+        clear_pairs(j->c);
+        j->pair = true;
+        for (j->partition = 0; j->partition < j->partitions && j->pair; j->partition++) {
+            if (join_pass(j, err) < 0) {
+                return -1;
+            }
+        }
+        if (j->pair) {
+            return 0;
+        }
+        if (j->partitions > UINT32_MAX / 2) {
+            return rh_error_set(err, RH_ERR_LIMIT,
+                                "the statements cannot be paired within the memory given");
+        }
+        j->partitions = j->partitions < enough ? enough : j->partitions * 2;
+    }
+}
+
+static int join_run(struct join *j, struct rh_error *err)
+{
+    if (join_pass(j, err) < 0) {
+        return -1;
+    }
+    for (int side = 0; side < RH_SIDES; side++) {
+        note_reader(&j->c->side[side], &j->reader[side]);
+    }
+    return j->c->paired && !j->pair ? join_in_parts(j, err) : 0;
+}
+
+int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
+                       struct rh_trace_file *candidate, const struct rh_comparison_options *options,
+                       struct rh_error *err)
+{
+    const struct rh_trace_header *base_header = rh_trace_file_header(base);
+    const struct rh_trace_header *candidate_header = rh_trace_file_header(candidate);
+    struct join j = {.c = c, .partitions = 1, .observe = true};
+
+    *c = (struct rh_comparison){
+        .file = {base, candidate},
+        .paired = rh_trace_headers_same_trace(base_header, candidate_header),
+        .same_vantage = base_header->vantage == candidate_header->vantage,
+    };
+    rh_query_table_init(&c->queries, options->max_queries, options->memory_bytes / 2);
+    rh_error_table_init(&c->errors, 0);
+    rh_side_summary_init(&c->side[RH_BASE]);
+    rh_side_summary_init(&c->side[RH_CANDIDATE]);
+
+    j.pair = c->paired;
+    j.show_progress = options->show_progress;
+    rh_progress_init(&j.progress);
+    rh_pair_table_init(&j.table, options->memory_bytes);
+    rh_side_reader_init(&j.reader[RH_BASE], base, &c->queries);
+    rh_side_reader_init(&j.reader[RH_CANDIDATE], candidate, &c->queries);
+
+    int rc = join_run(&j, err);
+
+    rh_progress_end(&j.progress);
+    rh_side_reader_release(&j.reader[RH_BASE]);
+    rh_side_reader_release(&j.reader[RH_CANDIDATE]);
+    rh_pair_table_release(&j.table);
+    return rc;
+}
+
+void rh_comparison_release(struct rh_comparison *c)
+{
+    rh_query_table_release(&c->queries);
+    rh_error_table_release(&c->errors);
+    rh_side_summary_release(&c->side[RH_BASE]);
+    rh_side_summary_release(&c->side[RH_CANDIDATE]);
+}

@@ -1,0 +1,232 @@
+#include "diff/diff_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/alloc.h"
+#include "common/log.h"
+#include "common/opt.h"
+#include "diff/report.h"
+
+enum diff_format { FORMAT_TEXT, FORMAT_JSON };
+
+struct diff_options {
+    enum diff_format format;
+    const char *output;
+    struct rh_str_list gates;
+    uint32_t limit;
+    uint64_t memory_bytes;
+    bool quiet;
+};
+
+static int read_format(const char *arg, void *target, struct rh_error *err)
+{
+    if (strcmp(arg, "text") == 0) {
+        *(enum diff_format *) target = FORMAT_TEXT;
+    } else if (strcmp(arg, "json") == 0) {
+        *(enum diff_format *) target = FORMAT_JSON;
+    } else {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is neither text nor json", arg);
+    }
+    return 0;
+}
+
+#define AT(field) offsetof(struct diff_options, field)
+
+static const struct rh_opt options[] = {
+    {"format", 'f', RH_OPT_ARG, "FORMAT", read_format, AT(format), "text or json [default: text]",
+     NULL},
+    {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
+     "write the report to FILE [default: standard output]", NULL},
+    {"gate", 'g', RH_OPT_ARG, "NAME=LIMIT", rh_opt_list, AT(gates),
+     "fail (exit status 1) when more than LIMIT is found (repeatable):\n"
+     "new-errors=N, missing=N, row-mismatches=N, lag-p99-ms=X,\n"
+     "time-added-pct=X; regressed=N cannot be judged yet (3)",
+     NULL},
+    {"limit", 'n', RH_OPT_ARG, "N", rh_opt_count, AT(limit),
+     "rows of each table of the text report [default: 20]", NULL},
+    {"memory", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(memory_bytes),
+     "for statements that wait for their twin; with less the files\n"
+     "are read more often [default: 256MB]",
+     NULL},
+    {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress", NULL},
+    {0},
+};
+
+static const struct rh_opt_command command = {
+    .program = "pgrehearse-diff",
+    .synopsis = "[OPTION]... BASE CANDIDATE",
+    .summary = "Compare two runs, or a run with the workload it replayed: times, errors, rows.",
+    .options = options,
+    .footer = "Exit status: 0 done, all gates passed; 1 a gate failed; 2 nothing to compare;\n"
+              "3 a file is not whole or a gate cannot be judged (the report is written).\n"
+              "\n"
+              "Examples:\n"
+              "  pgrehearse diff old.run new.run\n"
+              "  pgrehearse diff --gate new-errors=0 --gate time-added-pct=10 old.run new.run\n"
+              "  pgrehearse diff --format json -o report.json shop.trace shop.run\n",
+};
+
+struct gate_list {
+    struct rh_gate items[RH_GATE_COUNT];
+    size_t count;
+};
+
+static int parse_gates(struct gate_list *gates, const struct rh_str_list *texts,
+                       struct rh_error *err)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        struct rh_gate gate;
+        if (rh_gate_parse(&gate, texts->items[i], err) < 0) {
+            return -1;
+        }
+        for (size_t k = 0; k < gates->count; k++) {
+            if (gates->items[k].kind == gate.kind) {
+                return rh_error_set(err, RH_ERR_USAGE, "gate %s is given twice",
+                                    rh_gate_name(gate.kind));
+            }
+        }
+        gates->items[gates->count++] = gate;
+    }
+    return 0;
+}
+
+static bool wants_colour(const struct diff_options *o)
+{
+    const char *no_colour = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    bool to_terminal = strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO);
+    return to_terminal && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static int write_report(const struct diff_options *o, const struct rh_report *report,
+                        struct rh_error *err)
+{
+    struct rh_outfile *file = NULL;
+    struct rh_report_sink sink;
+    if (rh_outfile_open(&file, o->output, err) < 0) {
+        return -1;
+    }
+    rh_report_sink_init(&sink, file, err);
+    int rc =
+        o->format == FORMAT_JSON ? rh_report_json(report, &sink) : rh_report_text(report, &sink);
+    rh_report_sink_release(&sink);
+    if (rc < 0) {
+        rh_outfile_discard(file);
+        return -1;
+    }
+    return rh_outfile_finish(file, err);
+}
+
+static void warn_incomplete(const struct rh_comparison *c)
+{
+    for (int side = 0; side < RH_SIDES; side++) {
+        const struct rh_trace_file *f = c->file[side];
+        if (!rh_trace_file_complete(f)) {
+            rh_log(RH_LOG_WARNING, "\"%s\" is not whole: %s", rh_trace_file_path(f),
+                   rh_trace_file_incomplete_reason(f));
+        } else if (c->side[side].damaged_blocks > 0) {
+            rh_log(RH_LOG_WARNING, "\"%s\" has %u damaged blocks", rh_trace_file_path(f),
+                   c->side[side].damaged_blocks);
+        }
+    }
+}
+
+/* The exit status, or -1 when there is no report. */
+static int report_comparison(const struct diff_options *o, struct gate_list *gates,
+                             const struct rh_comparison *c, struct rh_error *err)
+{
+    struct rh_result result;
+    for (int side = 0; side < RH_SIDES; side++) {
+        if (c->side[side].statements == 0) {
+            return rh_error_set(err, RH_ERR_FORMAT, "\"%s\" holds no statement: nothing to compare",
+                                rh_trace_file_path(c->file[side]));
+        }
+    }
+    rh_result_make(&result, c);
+    for (size_t i = 0; i < gates->count; i++) {
+        rh_gate_judge(&gates->items[i], &result);
+    }
+    struct rh_report report = {
+        .result = &result,
+        .gates = gates->items,
+        .gate_count = gates->count,
+        .verdict = rh_verdict_make(gates->items, gates->count, &result),
+        .limit = o->limit,
+        .colour = wants_colour(o),
+    };
+    int rc = write_report(o, &report, err);
+    rh_result_release(&result);
+    return rc < 0 ? -1 : (int) rh_verdict_exit(report.verdict);
+}
+
+static int compare_files(const struct diff_options *o, struct gate_list *gates, const char *base,
+                         const char *candidate, struct rh_error *err)
+{
+    struct rh_trace_file *files[RH_SIDES] = {NULL, NULL};
+    struct rh_comparison comparison;
+    int rc = -1;
+
+    if (rh_trace_file_open(&files[RH_BASE], base, err) < 0 ||
+        rh_trace_file_open(&files[RH_CANDIDATE], candidate, err) < 0) {
+        goto out;
+    }
+    struct rh_comparison_options how = {.memory_bytes = o->memory_bytes,
+                                        .show_progress = !o->quiet};
+    if (rh_comparison_make(&comparison, files[RH_BASE], files[RH_CANDIDATE], &how, err) == 0) {
+        warn_incomplete(&comparison);
+        rc = report_comparison(o, gates, &comparison, err);
+    }
+    rh_comparison_release(&comparison);
+out:
+    for (int side = 0; side < RH_SIDES; side++) {
+        if (files[side]) {
+            rh_trace_file_close(files[side]);
+        }
+    }
+    return rc;
+}
+
+static int diff_run(const struct diff_options *o, const struct rh_str_list *operands,
+                    struct rh_error *err)
+{
+    struct gate_list gates = {.count = 0};
+    if (operands->count != 2) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "two files are compared, BASE and CANDIDATE; %zu given (try --help)",
+                            operands->count);
+    }
+    if (parse_gates(&gates, &o->gates, err) < 0) {
+        return -1;
+    }
+    return compare_files(o, &gates, operands->items[0], operands->items[1], err);
+}
+
+int rh_diff_main(int argc, char **argv)
+{
+    struct diff_options o = {
+        .output = "-", .limit = 20, .memory_bytes = RH_COMPARISON_MEMORY_DEFAULT};
+    struct rh_str_list operands = {0};
+    struct rh_error err = {0};
+    int status = RH_EXIT_TROUBLE;
+
+    switch (rh_opt_parse(&command, argc, argv, &o, &operands)) {
+    case RH_OPT_EXIT_DONE:
+        status = RH_EXIT_DONE;
+        break;
+    case RH_OPT_EXIT_USAGE:
+        break;
+    case RH_OPT_RUN:
+        status = diff_run(&o, &operands, &err);
+        if (status < 0) {
+            rh_log_error(&err);
+            status = RH_EXIT_TROUBLE;
+        }
+        break;
+    }
+    rh_str_list_release(&o.gates);
+    rh_str_list_release(&operands);
+    return status;
+}

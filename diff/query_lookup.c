@@ -1,0 +1,147 @@
+#include "diff/query_lookup.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/alloc.h"
+#include "common/fingerprint.h"
+#include "common/sql_template.h"
+
+enum {
+    TEXT_MAX = 1 << 30,
+    TEMPLATES_PER_BLOCK_MAX = 1 << 20, /* larger numbers are looked up by hash */
+    HASHES_MAX = 1 << 16,              /* texts that never come again must not fill the memory */
+};
+
+void rh_query_lookup_init(struct rh_query_lookup *l, struct rh_query_table *table)
+{
+    memset(l, 0, sizeof *l);
+    l->table = table;
+    rh_map_init(&l->by_hash);
+    rh_buf_init(&l->text, TEXT_MAX);
+    rh_buf_init(&l->normal, TEXT_MAX);
+}
+
+void rh_query_lookup_release(struct rh_query_lookup *l)
+{
+    for (int i = 0; i < RH_LOOKUP_BLOCKS; i++) {
+        rh_free(l->blocks[i].queries);
+    }
+    rh_map_release(&l->by_hash);
+    rh_buf_release(&l->text);
+    rh_buf_release(&l->normal);
+}
+
+static struct rh_lookup_block *choose_block(struct rh_query_lookup *l, uint64_t serial)
+{
+    struct rh_lookup_block *oldest = &l->blocks[0];
+    l->clock++;
+    for (int i = 0; i < RH_LOOKUP_BLOCKS; i++) {
+        struct rh_lookup_block *b = &l->blocks[i];
+        if (b->last_used && b->serial == serial) {
+            b->last_used = l->clock;
+            return b;
+        }
+        if (b->last_used < oldest->last_used) {
+            oldest = b;
+        }
+    }
+    if (oldest->queries) {
+        memset(oldest->queries, 0, oldest->cap * sizeof *oldest->queries);
+    }
+    oldest->serial = serial;
+    oldest->last_used = l->clock;
+    return oldest;
+}
+
+static uint32_t *template_slot(struct rh_query_lookup *l, uint64_t serial, uint32_t template_id)
+{
+    if (!l->current || l->current->serial != serial) {
+        l->current = choose_block(l, serial);
+    }
+    struct rh_lookup_block *b = l->current;
+    if (template_id >= TEMPLATES_PER_BLOCK_MAX) {
+        return NULL;
+    }
+    if (template_id >= b->cap) {
+        uint32_t cap = b->cap ? b->cap : 256;
+        while (cap <= template_id) {
+            cap *= 2;
+        }
+        b->queries = rh_realloc(b->queries, cap, sizeof *b->queries);
+        memset(b->queries + b->cap, 0, (cap - b->cap) * sizeof *b->queries);
+        b->cap = cap;
+    }
+    return &b->queries[template_id];
+}
+
+static uint32_t find_by_text(struct rh_query_lookup *l, struct rh_span text, bool is_template)
+{
+    uint64_t fingerprint = rh_fingerprint(text, is_template, &l->normal);
+    int64_t known = rh_query_table_find(l->table, fingerprint);
+    if (known >= 0) {
+        return (uint32_t) known;
+    }
+    rh_buf_clear(&l->normal);
+    rh_fingerprint_normalise(text, is_template, &l->normal);
+    return rh_query_table_add(l->table, fingerprint, rh_buf_span(&l->normal));
+}
+
+static uint32_t find_by_template(struct rh_query_lookup *l, struct rh_span tmpl)
+{
+    uint64_t hash = XXH3_64bits(tmpl.data, tmpl.len);
+    void *known = rh_map_get(&l->by_hash, hash);
+    if (known) {
+        return (uint32_t) (uintptr_t) known - 1;
+    }
+    uint32_t query = find_by_text(l, tmpl, true);
+    if (l->by_hash.count >= HASHES_MAX) {
+        rh_map_release(&l->by_hash);
+        rh_map_init(&l->by_hash);
+    }
+    rh_map_put(&l->by_hash, hash, (void *) (uintptr_t) (query + 1));
+    return query;
+}
+
+/* What has no text of its own gets one, which no statement can have. */
+static uint32_t find_without_text(struct rh_query_lookup *l, const struct rh_record *r)
+{
+    char text[48];
+    if (r->kind == RH_KIND_FUNCTION) {
+        snprintf(text, sizeof text, "(function call %u)", r->function_oid);
+    } else {
+        snprintf(text, sizeof text, "(text unknown)");
+    }
+    uint64_t fingerprint = XXH64(text, strlen(text), 0);
+    int64_t known = rh_query_table_find(l->table, fingerprint);
+    return known >= 0 ? (uint32_t) known
+                      : rh_query_table_add(l->table, fingerprint, rh_span_cstr(text));
+}
+
+uint32_t rh_query_lookup_find(struct rh_query_lookup *l, const struct rh_record *r,
+                              uint64_t block_serial)
+{
+    if (!r->tmpl.data) {
+        return r->text.data ? find_by_text(l, r->text, false) : find_without_text(l, r);
+    }
+    if (r->kind == RH_KIND_FUNCTION) {
+        return find_without_text(l, r);
+    }
+    if (r->literal_count >= RH_TEMPLATE_SLOTS_MAX) {
+        /* The last literal is the rest of the text, so the template does not tell the query. */
+        rh_buf_clear(&l->text);
+        if (rh_record_text(r, &l->text) == 0) {
+            return find_by_text(l, rh_buf_span(&l->text), false);
+        }
+    }
+    uint32_t *slot = template_slot(l, block_serial, r->template_id);
+    if (slot && *slot) {
+        return *slot - 1;
+    }
+    uint32_t query = find_by_template(l, r->tmpl);
+    if (slot) {
+        *slot = query + 1;
+    }
+    return query;
+}

@@ -1,0 +1,352 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/json.h"
+#include "diff/report.h"
+#include "rh_version.h"
+
+static void put_ns_as_us(struct rh_json *j, const char *key, double ns)
+{
+    rh_json_key(j, key);
+    rh_json_double(j, ns / 1e3, 3);
+}
+
+static void put_count(struct rh_json *j, const char *key, uint64_t n)
+{
+    rh_json_key(j, key);
+    rh_json_int(j, n <= INT64_MAX ? (int64_t) n : INT64_MAX);
+}
+
+static void put_counts(struct rh_json *j, const char *key, uint64_t base, uint64_t candidate)
+{
+    rh_json_key(j, key);
+    rh_json_open(j, '{');
+    put_count(j, "base", base);
+    put_count(j, "candidate", candidate);
+    rh_json_close(j);
+}
+
+static void put_fingerprint(struct rh_json *j, const struct rh_query *q, bool is_other)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, q->fingerprint);
+    rh_json_key(j, "fingerprint");
+    rh_json_cstr(j, is_other ? NULL : text);
+}
+
+static void put_uuid(struct rh_json *j, const char *key, const uint8_t uuid[16], bool known)
+{
+    char text[37];
+    rh_json_key(j, key);
+    rh_json_cstr(j, known ? rh_uuid_format(uuid, text) : NULL);
+}
+
+static void put_span(struct rh_json *j, const char *key, struct rh_span s)
+{
+    rh_json_key(j, key);
+    rh_json_text(j, s);
+}
+
+static void put_verdict(struct rh_json *j, const struct rh_report *report)
+{
+    rh_json_key(j, "verdict");
+    rh_json_cstr(j, rh_verdict_name(report->verdict));
+    rh_json_key(j, "gates");
+    rh_json_open(j, '[');
+    for (size_t i = 0; i < report->gate_count; i++) {
+        const struct rh_gate *g = &report->gates[i];
+        rh_json_open(j, '{');
+        rh_json_key(j, "name");
+        rh_json_cstr(j, rh_gate_name(g->kind));
+        rh_json_key(j, "limit");
+        rh_json_double(j, g->limit, 3);
+        rh_json_key(j, "actual");
+        rh_json_double(j, g->actual, 3);
+        rh_json_key(j, "result");
+        rh_json_cstr(j, rh_gate_state_name(g->state));
+        rh_json_key(j, "reason");
+        rh_json_cstr(j, g->why);
+        rh_json_close(j);
+    }
+    rh_json_close(j);
+}
+
+static void put_lag(struct rh_json *j, const struct rh_hist *lag)
+{
+    rh_json_key(j, "lag_us");
+    if (lag->count == 0) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    put_ns_as_us(j, "p50", (double) rh_hist_quantile(lag, 0.5));
+    put_ns_as_us(j, "p99", (double) rh_hist_quantile(lag, 0.99));
+    put_ns_as_us(j, "max", (double) lag->max);
+    rh_json_close(j);
+}
+
+static void put_side_counts(struct rh_json *j, const struct rh_side_summary *s)
+{
+    put_count(j, "statements", s->statements);
+    put_count(j, "calls", s->calls);
+    put_count(j, "errors", s->errors);
+    put_count(j, "unknown", s->unknown);
+    put_count(j, "skipped", s->skipped);
+    put_count(j, "not_sent", s->not_sent);
+    put_count(j, "lost", s->lost);
+    put_count(j, "commit_not_timed", s->commit_not_timed);
+    put_count(j, "gaps", s->gaps);
+    put_count(j, "damaged_blocks", s->damaged_blocks);
+    put_count(j, "damaged_records", s->damaged_records);
+}
+
+static void put_side(struct rh_json *j, const char *key, const struct rh_comparison *c,
+                     enum rh_side side)
+{
+    const struct rh_trace_file *f = c->file[side];
+    const struct rh_trace_header *h = rh_trace_file_header(f);
+    const struct rh_side_summary *s = &c->side[side];
+    bool complete = rh_trace_file_complete(f);
+    bool is_run = h->kind == RH_FILE_RUN;
+
+    rh_json_key(j, key);
+    rh_json_open(j, '{');
+    put_span(j, "path", rh_span_cstr(rh_trace_file_path(f)));
+    rh_json_key(j, "kind");
+    rh_json_cstr(j, is_run ? "run" : "workload");
+    put_uuid(j, "uuid", h->uuid, true);
+    put_uuid(j, "trace_uuid", h->trace_uuid, is_run);
+    put_span(j, "source", h->source);
+    rh_json_key(j, "vantage");
+    rh_json_cstr(j, rh_vantage_text(h->vantage));
+    put_span(j, "server_version", h->server_version);
+    put_span(j, "server_address", h->server_address);
+    rh_json_key(j, "complete");
+    rh_json_bool(j, complete && s->damaged_blocks == 0);
+    rh_json_key(j, "incomplete_reason");
+    rh_json_cstr(j, complete ? NULL : rh_trace_file_incomplete_reason(f));
+    rh_json_key(j, "started_at");
+    rh_json_time(j, s->first_ns);
+    rh_json_key(j, "duration_s");
+    rh_json_double(
+        j,
+        s->first_ns == RH_TIME_UNKNOWN ? NAN : ((double) s->last_ns - (double) s->first_ns) / 1e9,
+        6);
+    put_side_counts(j, s);
+    put_lag(j, &s->lag);
+    put_ns_as_us(j, "round_trip_us", rh_report_round_trip_ns(h));
+    rh_json_close(j);
+}
+
+static void put_missing(struct rh_json *j, const struct rh_result *r)
+{
+    const struct rh_comparison *c = r->comparison;
+    const struct rh_side_summary *side = &c->side[RH_CANDIDATE];
+    const uint64_t *by_reason = c->paired ? c->pairs.missing_by_reason : side->by_reason;
+
+    rh_json_key(j, "missing");
+    rh_json_open(j, '{');
+    put_count(j, "count", r->missing);
+    put_count(j, "absent", c->pairs.missing_absent);
+    put_count(j, "lost", c->paired ? c->pairs.missing_lost : side->lost);
+    rh_json_key(j, "reasons");
+    rh_json_open(j, '[');
+    for (uint32_t reason = 0; reason < RH_REASON_COUNT; reason++) {
+        if (by_reason[reason] > 0) {
+            rh_json_open(j, '{');
+            rh_json_key(j, "reason");
+            rh_json_cstr(j,
+                         reason == RH_REASON_NONE ? NULL : rh_reason_name((enum rh_reason) reason));
+            put_count(j, "count", by_reason[reason]);
+            rh_json_close(j);
+        }
+    }
+    rh_json_close(j);
+    rh_json_close(j);
+}
+
+static void put_totals(struct rh_json *j, const struct rh_result *r)
+{
+    const struct rh_comparison *c = r->comparison;
+    const struct rh_pair_totals *t = &c->pairs;
+
+    rh_json_key(j, "paired");
+    rh_json_bool(j, c->paired);
+    rh_json_key(j, "latency");
+    rh_json_open(j, '{');
+    rh_json_key(j, "comparison");
+    rh_json_cstr(j, rh_latency_mode_name(r->latency));
+    rh_json_key(j, "median_shift");
+    rh_json_double(j, r->median_shift, 6);
+    rh_json_close(j);
+    rh_json_key(j, "totals");
+    rh_json_open(j, '{');
+    put_count(j, "pairs", t->paired);
+    put_count(j, "base_only", t->base_only);
+    put_count(j, "candidate_only", t->candidate_only + t->ran_only_in_candidate);
+    put_count(j, "unpairable", t->unpairable);
+    put_missing(j, r);
+    put_count(j, "new_errors", r->new_errors);
+    put_count(j, "rows_compared", t->rows_compared);
+    put_count(j, "row_mismatches", t->row_mismatches);
+    bool timed = r->latency != RH_LATENCY_NONE;
+    put_ns_as_us(j, "base_time_us", timed ? r->base_time_ns : NAN);
+    put_ns_as_us(j, "time_added_us", timed ? r->time_added_ns : NAN);
+    rh_json_key(j, "time_added_pct");
+    rh_json_double(j, r->time_added_pct, 3);
+    put_count(j, "passes", c->passes);
+    rh_json_close(j);
+}
+
+/* A mean for a quantile of NAN. */
+static void put_time_pair(struct rh_json *j, const char *key, const struct rh_query *q,
+                          double quantile)
+{
+    rh_json_key(j, key);
+    rh_json_open(j, '{');
+    for (int side = 0; side < RH_SIDES; side++) {
+        double ns = isnan(quantile) ? rh_query_mean_ns(q, (enum rh_side) side)
+                                    : rh_query_quantile_ns(q, (enum rh_side) side, quantile);
+        put_ns_as_us(j, side == RH_BASE ? "base" : "candidate", ns);
+    }
+    rh_json_close(j);
+}
+
+static void put_ref(struct rh_json *j, const struct rh_statement_ref *ref, enum rh_side side)
+{
+    rh_json_key(j, "side");
+    rh_json_cstr(j, side == RH_BASE ? "base" : "candidate");
+    rh_json_key(j, "session");
+    rh_json_int(j, ref->session);
+    rh_json_key(j, "copy");
+    rh_json_int(j, ref->copy);
+    put_count(j, "ordinal", ref->ordinal);
+    rh_json_key(j, "start");
+    rh_json_time(j, ref->start_ns);
+}
+
+static void put_query(struct rh_json *j, const struct rh_query_result *row)
+{
+    static const char *const verdicts[] = {NULL, "new", "gone"};
+    const struct rh_query *q = row->query;
+    const struct rh_query_side *base = &q->side[RH_BASE];
+    const struct rh_query_side *candidate = &q->side[RH_CANDIDATE];
+
+    rh_json_open(j, '{');
+    put_fingerprint(j, q, row->is_other);
+    put_span(j, "sql", row->is_other ? RH_SPAN_LITERAL("(all other queries)") : q->sql);
+    rh_json_key(j, "sql_cut");
+    rh_json_bool(j, q->sql_cut);
+    rh_json_key(j, "verdict");
+    rh_json_cstr(j, verdicts[row->verdict]);
+    put_counts(j, "calls", base->calls, candidate->calls);
+    put_counts(j, "errors", base->errors, candidate->errors);
+    put_counts(j, "unknown", base->unknown, candidate->unknown);
+    put_counts(j, "commit_not_timed", base->commit_not_timed, candidate->commit_not_timed);
+    put_count(j, "missing", row->missing);
+    put_time_pair(j, "mean_us", q, NAN);
+    put_time_pair(j, "p50_us", q, 0.5);
+    put_time_pair(j, "p95_us", q, 0.95);
+    put_time_pair(j, "p99_us", q, 0.99);
+    put_count(j, "compared", row->compared);
+    rh_json_key(j, "ratio");
+    rh_json_double(j, row->ratio, 6);
+    put_ns_as_us(j, "time_added_us", row->time_added_ns);
+    rh_json_key(j, "relative_ratio");
+    rh_json_double(j, row->relative_ratio, 6);
+    put_ns_as_us(j, "relative_time_added_us", row->relative_time_added_ns);
+    put_count(j, "broke", q->pairs.broke);
+    put_count(j, "fixed", q->pairs.fixed);
+    put_count(j, "rows_compared", q->pairs.rows_compared);
+    put_count(j, "row_mismatches", q->pairs.row_mismatches);
+    rh_json_key(j, "example");
+    rh_json_open(j, '{');
+    put_ref(j, &q->example, q->example_side);
+    rh_json_close(j);
+    rh_json_close(j);
+}
+
+static void put_sqlstate(struct rh_json *j, uint32_t sqlstate)
+{
+    char text[6];
+    rh_json_key(j, "sqlstate");
+    rh_json_cstr(j, sqlstate == RH_SQLSTATE_UNKNOWN ? NULL : rh_sqlstate_unpack(sqlstate, text));
+}
+
+static void put_error_example(struct rh_json *j, const struct rh_error_group *g)
+{
+    enum rh_side side = g->example[RH_CANDIDATE].known ? RH_CANDIDATE : RH_BASE;
+    const struct rh_error_example *e = &g->example[side];
+
+    rh_json_key(j, "example");
+    rh_json_open(j, '{');
+    put_ref(j, &e->ref, side);
+    put_span(j, "sql", e->text ? rh_span(e->text, e->text_len) : RH_SPAN_NONE);
+    rh_json_key(j, "sql_cut");
+    rh_json_bool(j, e->text_cut);
+    rh_json_close(j);
+}
+
+static void put_error(struct rh_json *j, const struct rh_comparison *c,
+                      const struct rh_error_result *row)
+{
+    const struct rh_error_group *g = row->group;
+    rh_json_open(j, '{');
+    put_sqlstate(j, g->sqlstate);
+    put_fingerprint(j, &c->queries.items[g->query], row->is_other || g->query == RH_QUERY_OTHER);
+    put_counts(j, "counts", g->counts[RH_BASE], g->counts[RH_CANDIDATE]);
+    rh_json_key(j, "class");
+    rh_json_cstr(j, rh_error_class_name(row->klass));
+    put_count(j, "broke", g->broke);
+    put_count(j, "fixed", g->fixed);
+    rh_json_key(j, "follows");
+    rh_json_bool(j, row->follows);
+    rh_json_key(j, "cause");
+    if (g->cause) {
+        const struct rh_error_group *cause = &c->errors.items[g->cause];
+        rh_json_open(j, '{');
+        put_sqlstate(j, cause->sqlstate);
+        put_fingerprint(j, &c->queries.items[cause->query], cause->query == RH_QUERY_OTHER);
+        rh_json_close(j);
+    } else {
+        rh_json_null(j);
+    }
+    put_error_example(j, g);
+    rh_json_close(j);
+}
+
+int rh_report_json(const struct rh_report *report, struct rh_report_sink *sink)
+{
+    const struct rh_result *r = report->result;
+    struct rh_json j;
+
+    rh_json_init(&j, &sink->buf, true);
+    rh_json_open(&j, '{');
+    rh_json_key(&j, "tool");
+    rh_json_cstr(&j, "pgrehearse " RH_VERSION);
+    put_verdict(&j, report);
+    rh_json_key(&j, "inputs");
+    rh_json_open(&j, '{');
+    put_side(&j, "base", r->comparison, RH_BASE);
+    put_side(&j, "candidate", r->comparison, RH_CANDIDATE);
+    rh_json_close(&j);
+    put_totals(&j, r);
+    rh_json_key(&j, "queries");
+    rh_json_open(&j, '[');
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        put_query(&j, &r->queries[i]);
+        rh_report_sink_drain(sink);
+    }
+    rh_json_close(&j);
+    rh_json_key(&j, "errors");
+    rh_json_open(&j, '[');
+    for (uint32_t i = 0; i < r->error_count; i++) {
+        put_error(&j, r->comparison, &r->errors[i]);
+        rh_report_sink_drain(sink);
+    }
+    rh_json_close(&j);
+    rh_json_close(&j);
+    rh_buf_add_byte(&sink->buf, '\n');
+    return rh_report_sink_flush(sink);
+}

@@ -1,0 +1,276 @@
+#include "diff/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/alloc.h"
+
+const char *rh_error_class_name(enum rh_error_class klass)
+{
+    static const char *const names[] = {
+        [RH_ERROR_NEW] = "new",   [RH_ERROR_CHANGED] = "changed",
+        [RH_ERROR_GONE] = "gone", [RH_ERROR_TYPES_UNKNOWN] = "types-unknown",
+        [RH_ERROR_SAME] = "same",
+    };
+    return names[klass];
+}
+
+bool rh_sqlstate_is_of_types(uint32_t sqlstate)
+{
+    static const char *const states[] = {"42725", "42P18", "42804", "42883"};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (sqlstate == rh_sqlstate_pack(rh_span_cstr(states[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+double rh_query_mean_ns(const struct rh_query *q, enum rh_side side)
+{
+    const struct rh_hist *h = &q->side[side].service;
+    return h->count ? rh_hist_mean(h) : NAN;
+}
+
+double rh_query_quantile_ns(const struct rh_query *q, enum rh_side side, double quantile)
+{
+    const struct rh_hist *h = &q->side[side].service;
+    return h->count ? (double) rh_hist_quantile(h, quantile) : NAN;
+}
+
+static enum rh_query_verdict query_verdict(const struct rh_query *q)
+{
+    bool in_base = q->side[RH_BASE].calls + q->side[RH_BASE].missing > 0;
+    bool in_candidate = q->side[RH_CANDIDATE].calls + q->side[RH_CANDIDATE].missing > 0;
+    if (in_base && in_candidate) {
+        return RH_QUERY_UNTESTED;
+    }
+    return in_base ? RH_QUERY_GONE : RH_QUERY_NEW;
+}
+
+/* The two means that may be set against each other; NAN where there are none. */
+struct means {
+    double base_ns;
+    double candidate_ns;
+};
+
+static struct means compared_means(const struct rh_query *q, bool paired, uint64_t *compared)
+{
+    uint64_t n[RH_SIDES] = {q->pairs.timed, q->pairs.timed};
+    uint64_t sum[RH_SIDES] = {q->pairs.base_ns, q->pairs.candidate_ns};
+    if (!paired) {
+        for (int side = 0; side < RH_SIDES; side++) {
+            n[side] = q->side[side].comparable_count;
+            sum[side] = q->side[side].comparable_ns;
+        }
+    }
+    *compared = n[RH_BASE] < n[RH_CANDIDATE] ? n[RH_BASE] : n[RH_CANDIDATE];
+    if (*compared == 0) {
+        return (struct means){NAN, NAN};
+    }
+    return (struct means){(double) sum[RH_BASE] / (double) n[RH_BASE],
+                          (double) sum[RH_CANDIDATE] / (double) n[RH_CANDIDATE]};
+}
+
+static void add_query(struct rh_result *r, const struct rh_query *q, bool is_other)
+{
+    const struct rh_comparison *c = r->comparison;
+    struct rh_query_result *row = &r->queries[r->query_count++];
+    *row = (struct rh_query_result){
+        .query = q,
+        .is_other = is_other,
+        .verdict = query_verdict(q),
+        .missing = c->paired ? q->pairs.missing : q->side[RH_CANDIDATE].missing,
+        .relative_ratio = NAN,
+        .relative_time_added_ns = NAN,
+    };
+    struct means means = compared_means(q, c->paired, &row->compared);
+    double calls = (double) q->side[RH_BASE].calls;
+    row->ratio = means.base_ns > 0 ? means.candidate_ns / means.base_ns : NAN;
+    row->time_added_ns = (means.candidate_ns - means.base_ns) * calls;
+    if (!isnan(row->time_added_ns)) {
+        r->base_time_ns += means.base_ns * calls;
+        r->time_added_ns += row->time_added_ns;
+    }
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *) a;
+    double y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+static double median_ratio(const struct rh_result *r)
+{
+    double *ratios = rh_calloc(r->query_count, sizeof *ratios);
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        if (!isnan(r->queries[i].ratio) && !r->queries[i].is_other) {
+            ratios[n++] = r->queries[i].ratio;
+        }
+    }
+    double median = NAN;
+    if (n > 0) {
+        qsort(ratios, n, sizeof *ratios, compare_doubles);
+        median = n % 2 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
+    }
+    rh_free(ratios);
+    return median;
+}
+
+static void set_relative(struct rh_result *r)
+{
+    r->median_shift = median_ratio(r);
+    if (!(r->median_shift > 0)) {
+        return;
+    }
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        struct rh_query_result *row = &r->queries[i];
+        uint64_t compared;
+        struct means means = compared_means(row->query, r->comparison->paired, &compared);
+        row->relative_ratio = row->ratio / r->median_shift;
+        row->relative_time_added_ns = (means.candidate_ns / r->median_shift - means.base_ns) *
+                                      (double) row->query->side[RH_BASE].calls;
+    }
+}
+
+/* Larger first, unknown last. */
+static int order_unknown_last(double a, double b)
+{
+    if (isnan(a) || isnan(b)) {
+        return isnan(a) - isnan(b);
+    }
+    return (a < b) - (a > b);
+}
+
+static int order_queries(const void *a, const void *b)
+{
+    const struct rh_query_result *x = a;
+    const struct rh_query_result *y = b;
+    int order = order_unknown_last(x->relative_time_added_ns, y->relative_time_added_ns);
+    if (order == 0) {
+        order = order_unknown_last(x->time_added_ns, y->time_added_ns);
+    }
+    if (order == 0) {
+        uint64_t m = x->query->side[RH_BASE].calls + x->query->side[RH_CANDIDATE].calls;
+        uint64_t n = y->query->side[RH_BASE].calls + y->query->side[RH_CANDIDATE].calls;
+        order = (m < n) - (m > n);
+    }
+    if (order == 0) {
+        order = (x->query->fingerprint > y->query->fingerprint) -
+                (x->query->fingerprint < y->query->fingerprint);
+    }
+    return order;
+}
+
+static void make_queries(struct rh_result *r)
+{
+    const struct rh_query_table *t = &r->comparison->queries;
+    r->queries = rh_calloc(t->count, sizeof *r->queries);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct rh_query *q = &t->items[i];
+        /* A text that was only prepared or fetched from is no statement. */
+        if (q->has_example) {
+            add_query(r, q, i == RH_QUERY_OTHER);
+        }
+    }
+    if (r->latency == RH_LATENCY_RELATIVE) {
+        set_relative(r);
+    }
+    qsort(r->queries, r->query_count, sizeof *r->queries, order_queries);
+    r->time_added_pct = r->base_time_ns > 0 ? 100 * r->time_added_ns / r->base_time_ns : NAN;
+}
+
+static enum rh_error_class error_class(const struct rh_error_group *g)
+{
+    uint64_t base = g->counts[RH_BASE];
+    uint64_t candidate = g->counts[RH_CANDIDATE];
+    if (base == 0) {
+        bool explained =
+            g->untyped[RH_CANDIDATE] == candidate && rh_sqlstate_is_of_types(g->sqlstate);
+        return explained ? RH_ERROR_TYPES_UNKNOWN : RH_ERROR_NEW;
+    }
+    if (candidate == 0) {
+        return RH_ERROR_GONE;
+    }
+    return base == candidate ? RH_ERROR_SAME : RH_ERROR_CHANGED;
+}
+
+/* Causes before what follows from them, then the most frequent. */
+static int order_errors(const void *a, const void *b)
+{
+    const struct rh_error_result *x = a;
+    const struct rh_error_result *y = b;
+    if (x->klass != y->klass) {
+        return x->klass < y->klass ? -1 : 1;
+    }
+    if (x->follows != y->follows) {
+        return x->follows ? 1 : -1;
+    }
+    uint64_t m = x->group->counts[RH_BASE] + x->group->counts[RH_CANDIDATE];
+    uint64_t n = y->group->counts[RH_BASE] + y->group->counts[RH_CANDIDATE];
+    if (m != n) {
+        return m > n ? -1 : 1;
+    }
+    if (x->group->sqlstate != y->group->sqlstate) {
+        return x->group->sqlstate < y->group->sqlstate ? -1 : 1;
+    }
+    return (x->group->query > y->group->query) - (x->group->query < y->group->query);
+}
+
+static void make_errors(struct rh_result *r)
+{
+    const struct rh_error_table *t = &r->comparison->errors;
+    r->errors = rh_calloc(t->count, sizeof *r->errors);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct rh_error_group *g = &t->items[i];
+        uint64_t count = g->counts[RH_BASE] + g->counts[RH_CANDIDATE];
+        if (count == 0) {
+            continue;
+        }
+        struct rh_error_result *e = &r->errors[r->error_count++];
+        *e = (struct rh_error_result){
+            .group = g,
+            .is_other = i == RH_ERROR_OTHER,
+            .klass = error_class(g),
+            .follows = g->follows[RH_BASE] + g->follows[RH_CANDIDATE] == count,
+        };
+        uint64_t causes = g->counts[RH_CANDIDATE] - g->follows[RH_CANDIDATE];
+        if (e->klass == RH_ERROR_NEW && causes > 0) {
+            r->new_errors += causes;
+            r->new_error_groups++;
+        }
+    }
+    qsort(r->errors, r->error_count, sizeof *r->errors, order_errors);
+}
+
+void rh_result_make(struct rh_result *r, const struct rh_comparison *c)
+{
+    const struct rh_side_summary *candidate = &c->side[RH_CANDIDATE];
+    *r = (struct rh_result){
+        .comparison = c,
+        .latency = c->same_vantage ? RH_LATENCY_ABSOLUTE : RH_LATENCY_RELATIVE,
+        .median_shift = NAN,
+        .complete = true,
+        .missing = c->paired ? c->pairs.missing
+                             : candidate->skipped + candidate->not_sent + candidate->lost,
+    };
+    for (int side = 0; side < RH_SIDES; side++) {
+        if (c->side[side].timed == 0) {
+            r->latency = RH_LATENCY_NONE;
+        }
+        if (!rh_trace_file_complete(c->file[side]) || c->side[side].damaged_blocks > 0) {
+            r->complete = false;
+        }
+    }
+    make_queries(r);
+    make_errors(r);
+}
+
+void rh_result_release(struct rh_result *r)
+{
+    rh_free(r->queries);
+    rh_free(r->errors);
+    *r = (struct rh_result){0};
+}

@@ -1,0 +1,68 @@
+/*
+ * diff/side_reader.h
+ *
+ * One side of a comparison: an opened trace or run, what is known of it as a whole, and its
+ * statements in start order with the query each belongs to.
+ */
+#ifndef RH_DIFF_SIDE_READER_H
+#define RH_DIFF_SIDE_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/hist.h"
+#include "diff/observation.h"
+#include "diff/query_lookup.h"
+#include "formats/trace_file.h"
+#include "formats/trace_reader.h"
+
+/* What is counted over a whole side. */
+struct rh_side_summary {
+    uint64_t statements;
+    uint64_t calls; /* of these, ran */
+    uint64_t errors;
+    uint64_t unknown;
+    uint64_t skipped;
+    uint64_t not_sent;
+    uint64_t lost;
+    uint64_t by_reason[RH_REASON_COUNT]; /* of skipped and not_sent */
+    uint64_t commit_not_timed;
+    uint64_t timed;   /* succeeded, with a service time */
+    uint64_t gaps;    /* records of something missing */
+    int64_t first_ns; /* of the statements' starts, RH_TIME_UNKNOWN */
+    int64_t last_ns;
+    struct rh_hist lag; /* of a run, ns */
+    uint32_t damaged_blocks;
+    uint64_t damaged_records;
+};
+
+struct rh_side_reader {
+    struct rh_trace_file *file; /* the caller's */
+    enum rh_file_kind kind;
+    struct rh_trace_reader *reader;
+    struct rh_query_lookup lookup;
+    struct rh_record record; /* the last one given */
+    uint32_t query;          /* its query */
+    bool query_known;
+    uint64_t read;     /* statements given so far */
+    uint64_t expected; /* statements the file says it has, at least 1 */
+    uint64_t gaps;
+};
+
+void rh_side_reader_init(struct rh_side_reader *s, struct rh_trace_file *file,
+                         struct rh_query_table *queries);
+void rh_side_reader_release(struct rh_side_reader *s);
+/* Begin again at the first record. */
+int rh_side_reader_rewind(struct rh_side_reader *s, struct rh_error *err);
+/* 1 and *o, 0 at the end, -1.  s->record is valid until the next call. */
+int rh_side_reader_next(struct rh_side_reader *s, struct rh_observation *o, struct rh_error *err);
+/* The query of the record just given. */
+uint32_t rh_side_reader_query(struct rh_side_reader *s);
+/* How far it is, 0..1. */
+double rh_side_reader_share(const struct rh_side_reader *s);
+
+void rh_side_summary_init(struct rh_side_summary *sum);
+void rh_side_summary_release(struct rh_side_summary *sum);
+void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o);
+
+#endif

@@ -1,0 +1,85 @@
+#include <inttypes.h>
+
+#include "common/clock.h"
+#include "diff/sqlstate_name.h"
+#include "diff/text_page.h"
+
+static const enum rh_emphasis class_emphasis[] = {
+    [RH_ERROR_NEW] = RH_RED,    [RH_ERROR_CHANGED] = RH_YELLOW,
+    [RH_ERROR_GONE] = RH_GREEN, [RH_ERROR_TYPES_UNKNOWN] = RH_PLAIN,
+    [RH_ERROR_SAME] = RH_PLAIN,
+};
+
+static void page_error_example(struct rh_text_page *p, const struct rh_error_group *g)
+{
+    enum rh_side side = g->example[RH_CANDIDATE].known ? RH_CANDIDATE : RH_BASE;
+    const struct rh_error_example *e = &g->example[side];
+    char time[RH_TIME_TEXT_SIZE] = "time unknown";
+    if (e->ref.start_ns != RH_TIME_UNKNOWN) {
+        rh_time_format(e->ref.start_ns, time);
+    }
+    rh_buf_addf(p->out, "      first at %s, session %" PRIu32 ", statement %" PRIu64, time,
+                e->ref.session, e->ref.ordinal);
+    if (e->ref.copy > 0) {
+        rh_buf_addf(p->out, ", copy %" PRIu32, e->ref.copy);
+    }
+    if (side == RH_BASE) {
+        rh_buf_add_cstr(p->out, " of the base");
+    }
+    if (g->cause) {
+        const struct rh_error_group *cause = &p->comparison->errors.items[g->cause];
+        char state[6];
+        rh_buf_addf(p->out, "; follows %s of %016" PRIx64,
+                    rh_sqlstate_unpack(cause->sqlstate, state),
+                    p->comparison->queries.items[cause->query].fingerprint);
+    }
+    rh_buf_add_byte(p->out, '\n');
+}
+
+static void page_error(struct rh_text_page *p, const struct rh_error_result *row)
+{
+    const struct rh_error_group *g = row->group;
+    const char *name = rh_sqlstate_name(g->sqlstate);
+    char state[6];
+    char n[4][RH_HUMAN_SIZE];
+
+    rh_buf_add_cstr(p->out, "  ");
+    rh_page_begin(p, class_emphasis[row->klass]);
+    rh_buf_addf(p->out, "%-14s", rh_error_class_name(row->klass));
+    rh_page_end(p, class_emphasis[row->klass]);
+    rh_buf_addf(p->out, "%-5s %-40.40s %11s %11s", rh_sqlstate_unpack(g->sqlstate, state),
+                row->is_other ? "(all further groups)"
+                : name        ? name
+                              : "",
+                rh_human_count(g->counts[RH_BASE], n[0]),
+                rh_human_count(g->counts[RH_CANDIDATE], n[1]));
+    if (p->comparison->paired) {
+        rh_buf_addf(p->out, " %11s %11s", rh_human_count(g->broke, n[2]),
+                    rh_human_count(g->fixed, n[3]));
+    }
+    rh_buf_add_byte(p->out, '\n');
+    if (!row->is_other) {
+        rh_page_query(p, g->query);
+        page_error_example(p, g);
+    }
+}
+
+void rh_page_errors(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    if (r->error_count == 0) {
+        rh_page_heading(p, "ERRORS: none on either side");
+        return;
+    }
+    rh_page_heading(p, "ERRORS");
+    rh_buf_addf(p->out, "  %-14s%-46s %11s %11s", "class", "SQLSTATE", "base", "candidate");
+    if (p->comparison->paired) {
+        rh_buf_addf(p->out, " %11s %11s", "ok before", "ok now");
+    }
+    rh_buf_add_byte(p->out, '\n');
+    uint32_t i = 0;
+    for (; i < r->error_count && i < p->report->limit; i++) {
+        page_error(p, &r->errors[i]);
+    }
+    rh_page_rest(p, r->error_count, i);
+}

@@ -1,0 +1,279 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "diff/text_page.h"
+
+enum { CELL_COLUMNS = 52, CELL_SIZE = 4 * CELL_COLUMNS };
+
+/* One line of the comparison of both sides; nothing when neither cell has something. */
+static void page_row(struct rh_text_page *p, const char *label, const char *base,
+                     const char *candidate)
+{
+    if (*base || *candidate) {
+        size_t pad = CELL_COLUMNS;
+        rh_buf_addf(p->out, "%-12s ", label);
+        size_t start = p->out->len;
+        rh_human_text(p->out, rh_span_cstr(base), CELL_COLUMNS);
+        for (size_t i = start; i < p->out->len; i++) {
+            pad -= pad > 0 && ((unsigned char) p->out->data[i] & 0xc0) != 0x80;
+        }
+        rh_buf_addf(p->out, "%*s ", (int) pad, "");
+        rh_human_text(p->out, rh_span_cstr(candidate), CELL_COLUMNS);
+        while (p->out->data[p->out->len - 1] == ' ') {
+            p->out->len--;
+        }
+        rh_buf_add_byte(p->out, '\n');
+    }
+}
+
+typedef void cell_writer(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE]);
+
+static void cell_file(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const char *path = rh_trace_file_path(c->file[side]);
+    size_t len = strlen(path);
+    /* The end of a long path tells more than its start. */
+    if (len > CELL_COLUMNS) {
+        snprintf(cell, CELL_SIZE, "...%s", path + len - (CELL_COLUMNS - 3));
+    } else {
+        snprintf(cell, CELL_SIZE, "%s", path);
+    }
+}
+
+static void cell_what(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_trace_header *h = rh_trace_file_header(c->file[side]);
+    struct rh_span speed = rh_trace_header_setting(h, "speed");
+    int len = snprintf(cell, CELL_SIZE, "%s, times of the %s",
+                       h->kind == RH_FILE_RUN ? "run" : "workload", rh_vantage_text(h->vantage));
+    if (h->kind == RH_FILE_RUN && speed.len > 0 && speed.len < 20) {
+        snprintf(cell + len, CELL_SIZE - (size_t) len, ", speed %.*s", (int) speed.len, speed.data);
+    }
+}
+
+static void cell_server(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_trace_header *h = rh_trace_file_header(c->file[side]);
+    int version = (int) (h->server_version.len < 40 ? h->server_version.len : 40);
+    int address = (int) (h->server_address.len < 80 ? h->server_address.len : 80);
+    if (version > 0 || address > 0) {
+        snprintf(cell, CELL_SIZE, "PostgreSQL %.*s%s%.*s", version,
+                 version > 0 ? h->server_version.data : "", address > 0 ? " at " : "", address,
+                 address > 0 ? h->server_address.data : "");
+    }
+}
+
+static void cell_span(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_side_summary *s = &c->side[side];
+    char start[RH_TIME_TEXT_SIZE];
+    char span[RH_HUMAN_SIZE];
+    if (s->first_ns != RH_TIME_UNKNOWN) {
+        rh_time_format(s->first_ns, start);
+        snprintf(cell, CELL_SIZE, "%.10s %.8s UTC, %s", start, start + 11,
+                 rh_human_duration((double) s->last_ns - (double) s->first_ns, span));
+    }
+}
+
+static void cell_statements(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_side_summary *s = &c->side[side];
+    char ran[RH_HUMAN_SIZE];
+    char all[RH_HUMAN_SIZE];
+    char share[RH_HUMAN_SIZE];
+    if (rh_trace_file_header(c->file[side])->kind == RH_FILE_RUN) {
+        snprintf(cell, CELL_SIZE, "%s of %s ran (%s)", rh_human_count(s->calls, ran),
+                 rh_human_count(s->statements, all),
+                 rh_human_share(s->calls, s->statements, share));
+    } else {
+        snprintf(cell, CELL_SIZE, "%s", rh_human_count(s->statements, all));
+    }
+}
+
+static void cell_failed(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_side_summary *s = &c->side[side];
+    char failed[RH_HUMAN_SIZE];
+    char unknown[RH_HUMAN_SIZE];
+    int len = snprintf(cell, CELL_SIZE, "%s", rh_human_count(s->errors, failed));
+    if (s->unknown > 0) {
+        snprintf(cell + len, CELL_SIZE - (size_t) len, ", outcome of %s unknown",
+                 rh_human_count(s->unknown, unknown));
+    }
+}
+
+static void cell_lag(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_hist *lag = &c->side[side].lag;
+    char p50[RH_HUMAN_SIZE];
+    char p99[RH_HUMAN_SIZE];
+    char max[RH_HUMAN_SIZE];
+    if (lag->count > 0) {
+        snprintf(cell, CELL_SIZE, "p50 %s, p99 %s, max %s",
+                 rh_human_duration((double) rh_hist_quantile(lag, 0.5), p50),
+                 rh_human_duration((double) rh_hist_quantile(lag, 0.99), p99),
+                 rh_human_duration((double) lag->max, max));
+    }
+}
+
+static void cell_round_trip(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    char text[RH_HUMAN_SIZE];
+    double ns = rh_report_round_trip_ns(rh_trace_file_header(c->file[side]));
+    if (!isnan(ns)) {
+        snprintf(cell, CELL_SIZE, "%s", rh_human_duration(ns, text));
+    }
+}
+
+static void cell_lacks(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_side_summary *s = &c->side[side];
+    char n[RH_HUMAN_SIZE];
+    int len = 0;
+    if (s->gaps > 0) {
+        len = snprintf(cell, CELL_SIZE, "%s gaps", rh_human_count(s->gaps, n));
+    }
+    if (s->damaged_blocks > 0) {
+        snprintf(cell + len, CELL_SIZE - (size_t) len, "%s%s records in damaged blocks",
+                 len ? ", " : "", rh_human_count(s->damaged_records, n));
+    }
+}
+
+static void page_sides(struct rh_text_page *p)
+{
+    static const struct {
+        const char *label;
+        cell_writer *write;
+    } rows[] = {
+        {"file", cell_file},
+        {"what", cell_what},
+        {"server", cell_server},
+        {"time", cell_span},
+        {"statements", cell_statements},
+        {"failed", cell_failed},
+        {"lag", cell_lag},
+        {"round trip", cell_round_trip},
+        {"lacks", cell_lacks},
+    };
+    rh_page_begin(p, RH_BOLD);
+    page_row(p, "", "BASE", "CANDIDATE");
+    rh_page_end(p, RH_BOLD);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char cells[RH_SIDES][CELL_SIZE] = {"", ""};
+        rows[i].write(p->comparison, RH_BASE, cells[RH_BASE]);
+        rows[i].write(p->comparison, RH_CANDIDATE, cells[RH_CANDIDATE]);
+        page_row(p, rows[i].label, cells[RH_BASE], cells[RH_CANDIDATE]);
+    }
+}
+
+static void page_pairs(struct rh_text_page *p)
+{
+    const struct rh_pair_totals *t = &p->comparison->pairs;
+    char n[4][RH_HUMAN_SIZE];
+    if (!p->comparison->paired) {
+        rh_buf_addf(p->out,
+                    "%-12s none: the files come from different traces, so queries are compared "
+                    "by their mean times\n",
+                    "pairs");
+        return;
+    }
+    rh_buf_addf(p->out, "%-12s %s statements; only the base ran %s, only the candidate %s\n",
+                "pairs", rh_human_count(t->paired, n[0]), rh_human_count(t->missing, n[1]),
+                rh_human_count(t->candidate_only + t->ran_only_in_candidate, n[2]));
+    if (t->unpairable > 0) {
+        rh_buf_addf(p->out, "%-12s %s statements have an identity that another one has too\n", "",
+                    rh_human_count(t->unpairable, n[3]));
+    }
+}
+
+/* What the latencies are worth. */
+static void page_latency(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    char a[RH_HUMAN_SIZE];
+    char b[RH_HUMAN_SIZE];
+    switch (r->latency) {
+    case RH_LATENCY_ABSOLUTE:
+        if (!isnan(r->time_added_pct)) {
+            rh_buf_addf(p->out, "%-12s %s in the base, %s (%+.1f %%) in the candidate\n", "time",
+                        rh_human_duration(r->base_time_ns, a),
+                        rh_human_duration_signed(r->time_added_ns, b), r->time_added_pct);
+        }
+        break;
+    case RH_LATENCY_RELATIVE:
+        rh_buf_addf(
+            p->out,
+            "%-12s taken at different places, so they judge nothing: ratios are relative to the "
+            "median shift of %s\n",
+            "times", rh_human_ratio(r->median_shift, a));
+        break;
+    case RH_LATENCY_NONE:
+        rh_buf_addf(p->out, "%-12s a side has none: only errors, rows and coverage are compared\n",
+                    "times");
+        break;
+    }
+}
+
+static void page_verdict(struct rh_text_page *p)
+{
+    static const char *const words[] = {
+        "No gates were given: this page compares and does not judge.", "PASS", "FAIL",
+        "CANNOT JUDGE"};
+    static const enum rh_emphasis emphasis[] = {RH_PLAIN, RH_GREEN, RH_RED, RH_YELLOW};
+    const struct rh_report *report = p->report;
+
+    rh_page_begin(p, emphasis[report->verdict]);
+    rh_buf_add_cstr(p->out, words[report->verdict]);
+    rh_page_end(p, emphasis[report->verdict]);
+    const char *separator = ": ";
+    for (size_t i = 0; i < report->gate_count; i++) {
+        const struct rh_gate *g = &report->gates[i];
+        if (g->state == RH_GATE_FAIL) {
+            rh_buf_addf(p->out, "%s%s %.10g > %.10g", separator, rh_gate_name(g->kind), g->actual,
+                        g->limit);
+            separator = ", ";
+        }
+    }
+    rh_buf_add_byte(p->out, '\n');
+    for (int side = 0; side < RH_SIDES; side++) {
+        const struct rh_trace_file *f = p->comparison->file[side];
+        if (!rh_trace_file_complete(f)) {
+            rh_buf_addf(p->out, "The %s is not whole: ", side == RH_BASE ? "base" : "candidate");
+            rh_human_text(p->out, rh_span_cstr(rh_trace_file_incomplete_reason(f)), 90);
+            rh_buf_add_byte(p->out, '\n');
+        }
+    }
+}
+
+static void page_summary(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    const struct rh_query_result *worst = r->query_count ? &r->queries[0] : NULL;
+    char a[RH_HUMAN_SIZE];
+    char b[RH_HUMAN_SIZE];
+
+    if (r->latency == RH_LATENCY_ABSOLUTE && worst && worst->time_added_ns > 0) {
+        rh_buf_addf(p->out, "Most time is added by %016" PRIx64 ": %s, %s.  ",
+                    worst->query->fingerprint, rh_human_duration_signed(worst->time_added_ns, a),
+                    rh_human_ratio(worst->ratio, b));
+    }
+    if (r->new_errors > 0) {
+        rh_buf_addf(p->out, "%s statements fail in %s new ways.\n",
+                    rh_human_count(r->new_errors, a), rh_human_count(r->new_error_groups, b));
+    } else {
+        rh_buf_add_cstr(p->out, "No new errors.\n");
+    }
+}
+
+void rh_page_header(struct rh_text_page *p)
+{
+    page_verdict(p);
+    page_summary(p);
+    rh_buf_add_byte(p->out, '\n');
+    page_sides(p);
+    page_pairs(p);
+    page_latency(p);
+}

@@ -1,0 +1,39 @@
+/*
+ * diff/text_page.h
+ *
+ * What the sections of the text report share: the sink, emphasis, and a few kinds of line.
+ */
+#ifndef RH_DIFF_TEXT_PAGE_H
+#define RH_DIFF_TEXT_PAGE_H
+
+#include "diff/human.h"
+#include "diff/report.h"
+
+enum { RH_PAGE_COLUMNS = 120 };
+
+enum rh_emphasis { RH_PLAIN, RH_BOLD, RH_RED, RH_GREEN, RH_YELLOW };
+
+struct rh_text_page {
+    const struct rh_report *report;
+    const struct rh_result *result;
+    const struct rh_comparison *comparison;
+    struct rh_report_sink *sink;
+    struct rh_buf *out; /* the sink's */
+};
+
+void rh_page_begin(struct rh_text_page *p, enum rh_emphasis emphasis);
+void rh_page_end(struct rh_text_page *p, enum rh_emphasis emphasis);
+/* A blank line and a heading. */
+void rh_page_heading(struct rh_text_page *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "  ... and N more" when not all were shown. */
+void rh_page_rest(struct rh_text_page *p, uint64_t total, uint64_t shown);
+/* "      FINGERPRINT  SQL" in one line. */
+void rh_page_query(struct rh_text_page *p, uint32_t query);
+
+/* The sections. */
+void rh_page_header(struct rh_text_page *p);  /* text_header.c */
+void rh_page_queries(struct rh_text_page *p); /* text_queries.c */
+void rh_page_errors(struct rh_text_page *p);  /* text_errors.c */
+
+#endif

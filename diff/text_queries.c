@@ -1,0 +1,159 @@
+#include <math.h>
+
+#include "diff/text_page.h"
+
+/* The numbers that the tables rank by: relative ones where the vantages differ. */
+static double shown_added_ns(const struct rh_text_page *p, const struct rh_query_result *row)
+{
+    return p->result->latency == RH_LATENCY_RELATIVE ? row->relative_time_added_ns
+                                                     : row->time_added_ns;
+}
+
+static double shown_ratio(const struct rh_text_page *p, const struct rh_query_result *row)
+{
+    return p->result->latency == RH_LATENCY_RELATIVE ? row->relative_ratio : row->ratio;
+}
+
+static void page_columns(struct rh_text_page *p)
+{
+    bool relative = p->result->latency == RH_LATENCY_RELATIVE;
+    rh_buf_addf(p->out, "%4s %10s %8s %11s %9s %9s %9s %9s %9s %9s %9s\n", "#",
+                relative ? "rel. added" : "time added", relative ? "rel." : "ratio", "calls",
+                "mean", "mean", "p95", "p95", "errors", "errors", "missing");
+    rh_buf_addf(p->out, "%4s %10s %8s %11s %9s %9s %9s %9s %9s %9s\n", "", "", "", "base", "base",
+                "cand.", "base", "cand.", "base", "cand.");
+}
+
+static void page_query_row(struct rh_text_page *p, uint32_t rank, const struct rh_query_result *row)
+{
+    const struct rh_query *q = row->query;
+    char text[10][RH_HUMAN_SIZE];
+    rh_buf_addf(p->out, "%4u %10s %8s %11s %9s %9s %9s %9s %9s %9s %9s\n", rank,
+                rh_human_duration_signed(shown_added_ns(p, row), text[0]),
+                rh_human_ratio(shown_ratio(p, row), text[1]),
+                rh_human_count(q->side[RH_BASE].calls, text[2]),
+                rh_human_duration(rh_query_mean_ns(q, RH_BASE), text[3]),
+                rh_human_duration(rh_query_mean_ns(q, RH_CANDIDATE), text[4]),
+                rh_human_duration(rh_query_quantile_ns(q, RH_BASE, 0.95), text[5]),
+                rh_human_duration(rh_query_quantile_ns(q, RH_CANDIDATE, 0.95), text[6]),
+                rh_human_count(q->side[RH_BASE].errors, text[7]),
+                rh_human_count(q->side[RH_CANDIDATE].errors, text[8]),
+                rh_human_count(row->missing, text[9]));
+    rh_page_query(p, (uint32_t) (q - p->comparison->queries.items));
+}
+
+/* Ranked by time added, so the slower ones are at the start and the faster ones before those whose
+ * times cannot be compared. */
+static void page_slower(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    uint32_t slower = 0;
+    while (slower < r->query_count && shown_added_ns(p, &r->queries[slower]) > 0) {
+        slower++;
+    }
+    if (slower == 0) {
+        rh_page_heading(p, "SLOWER QUERIES: none");
+        return;
+    }
+    rh_page_heading(p, "SLOWER QUERIES, by time added");
+    page_columns(p);
+    uint32_t i = 0;
+    for (; i < slower && i < p->report->limit; i++) {
+        page_query_row(p, i + 1, &r->queries[i]);
+    }
+    rh_page_rest(p, slower, i);
+}
+
+static void page_faster(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    uint32_t end = r->query_count;
+    while (end > 0 && isnan(shown_added_ns(p, &r->queries[end - 1]))) {
+        end--;
+    }
+    uint32_t faster = 0;
+    while (faster < end && shown_added_ns(p, &r->queries[end - 1 - faster]) < 0) {
+        faster++;
+    }
+    if (faster == 0) {
+        return;
+    }
+    rh_page_heading(p, "FASTER QUERIES, by time saved");
+    page_columns(p);
+    uint32_t i = 0;
+    for (; i < faster && i < p->report->limit; i++) {
+        page_query_row(p, i + 1, &r->queries[end - 1 - i]);
+    }
+    rh_page_rest(p, faster, i);
+}
+
+static void page_one_sided(struct rh_text_page *p, enum rh_query_verdict verdict, enum rh_side side,
+                           const char *heading)
+{
+    const struct rh_result *r = p->result;
+    uint64_t count = 0;
+    uint64_t shown = 0;
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        const struct rh_query_result *row = &r->queries[i];
+        char calls[RH_HUMAN_SIZE];
+        char mean[RH_HUMAN_SIZE];
+        if (row->verdict != verdict) {
+            continue;
+        }
+        if (count++ == 0) {
+            rh_page_heading(p, "%s", heading);
+        }
+        if (shown < p->report->limit) {
+            shown++;
+            rh_buf_addf(p->out, "  %12s calls, mean %s\n",
+                        rh_human_count(row->query->side[side].calls, calls),
+                        rh_human_duration(rh_query_mean_ns(row->query, side), mean));
+            rh_page_query(p, (uint32_t) (row->query - p->comparison->queries.items));
+        }
+    }
+    rh_page_rest(p, count, shown);
+}
+
+/* Queries of both sides whose times could not be set against each other must not look unchanged. */
+static void page_not_compared(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    uint64_t queries = 0;
+    uint64_t commits = 0;
+    char n[RH_HUMAN_SIZE];
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        const struct rh_query_result *row = &r->queries[i];
+        if (row->verdict == RH_QUERY_UNTESTED && isnan(row->ratio)) {
+            queries++;
+            commits += row->query->side[RH_BASE].commit_not_timed > 0 ||
+                       row->query->side[RH_CANDIDATE].commit_not_timed > 0;
+        }
+    }
+    if (queries > 0 && r->latency != RH_LATENCY_NONE) {
+        rh_buf_addf(p->out,
+                    "\nTimes of %s more queries are not compared: ", rh_human_count(queries, n));
+        rh_buf_add_cstr(p->out, "no statement of them succeeded on both sides with a time");
+        if (commits > 0) {
+            rh_buf_addf(p->out, ",\nor their times in the log lack the commit (%s queries)",
+                        rh_human_count(commits, n));
+        }
+        rh_buf_add_cstr(p->out, ".\n");
+    }
+}
+
+void rh_page_queries(struct rh_text_page *p)
+{
+    if (p->result->latency != RH_LATENCY_NONE) {
+        page_slower(p);
+        page_faster(p);
+    }
+    page_not_compared(p);
+    page_one_sided(p, RH_QUERY_NEW, RH_CANDIDATE, "NEW QUERIES, only in the candidate");
+    page_one_sided(p, RH_QUERY_GONE, RH_BASE, "GONE QUERIES, only in the base");
+    if (p->comparison->queries.refused > 0) {
+        rh_buf_addf(p->out,
+                    "\nThere are more queries than are counted one by one (%u): the others are "
+                    "counted together.\n",
+                    p->comparison->queries.count - 1);
+    }
+}
