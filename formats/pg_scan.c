@@ -200,10 +200,12 @@ static size_t scan_whole(struct rh_pg_scan *s, const char *data, size_t n, struc
  */
 static int scan_head(struct rh_pg_scan *s, const char **at, const char *end, struct rh_error *err)
 {
-    /* A message without a type byte has its length word at the same place, behind an imagined one.
-     */
-    if (s->untyped && s->head_len == 0) {
-        s->head[s->head_len++] = RH_PG_UNTYPED;
+    if (s->head_len == 0) {
+        s->begin = s->offset;
+        if (s->untyped) {
+            s->head[s->head_len++] =
+                RH_PG_UNTYPED; /* so that the length word is where it always is */
+        }
     }
     while (s->head_len < sizeof s->head && *at < end) {
         s->head[s->head_len++] = (uint8_t) * (*at)++;
