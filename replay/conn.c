@@ -25,25 +25,35 @@ struct rh_conn {
     char early_sqlstate[6];
 };
 
-/* Messages that libpq reads while it makes the connection, and any behind its ReadyForQuery. */
 static void on_notice(void *arg, const PGresult *result)
 {
-    struct rh_conn *conn = arg;
+    struct rh_conn_notices *notices = arg;
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (severity && sqlstate && (!strcmp(severity, "FATAL") || !strcmp(severity, "PANIC"))) {
-        strncpy(conn->early_sqlstate, sqlstate, sizeof conn->early_sqlstate - 1);
+        strncpy(notices->fatal_sqlstate, sqlstate, sizeof notices->fatal_sqlstate - 1);
     }
 }
 
+static void ignore_notice(void *arg, const PGresult *result)
+{
+    (void) arg;
+    (void) result;
+}
+
+void rh_conn_notices_attach(struct rh_conn_notices *notices, struct pg_conn *pg)
+{
+    *notices = (struct rh_conn_notices){0};
+    PQsetNoticeReceiver(pg, on_notice, notices);
+}
+
 /*
- * libpq reads from the socket what is there, so its buffer may hold messages that came right behind
- * the ReadyForQuery.  PQisBusy() has it parse those.  What it cannot give out is a message that
- * came by half; the server writes such messages in one piece, far smaller than a segment.
+ * libpq reads from the socket what is there, so it may have got messages that came right behind the
+ * ReadyForQuery.  PQisBusy() has it parse those.  What it cannot give out is a message that came by
+ * half; the server writes such messages in one piece, far smaller than a segment.
  */
 static int drain(struct rh_conn *conn, struct rh_error *err)
 {
-    PQsetNoticeReceiver(conn->pg, on_notice, conn);
     if (PQisBusy(conn->pg) || PQtransactionStatus(conn->pg) != PQTRANS_IDLE) {
         return rh_error_set(err, RH_ERR_NET, "the new connection is not idle");
     }
@@ -81,13 +91,17 @@ static int take_over(struct rh_conn *conn, struct rh_error *err)
     return drain(conn, err);
 }
 
-int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, size_t out_max, struct rh_error *err)
+int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, const struct rh_conn_notices *notices,
+                size_t out_max, struct rh_error *err)
 {
     struct rh_conn *conn = rh_calloc(1, sizeof *conn);
     conn->pg = pg;
     rh_buf_init(&conn->out, out_max);
     *out = conn;
-    if (take_over(conn, err)) {
+    int result = take_over(conn, err);
+    memcpy(conn->early_sqlstate, notices->fatal_sqlstate, sizeof conn->early_sqlstate);
+    PQsetNoticeReceiver(pg, ignore_notice, NULL); /* *notices ends here */
+    if (result) {
         *out = NULL;
         rh_conn_close(conn);
         return -1;

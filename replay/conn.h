@@ -22,9 +22,18 @@ struct rh_conn;
 /* What may wait to be written by default. */
 enum { RH_CONN_OUT_MAX = 64 * 1024 * 1024 };
 
+/* What the server said outside of answers while libpq had the connection. */
+struct rh_conn_notices {
+    char fatal_sqlstate[6]; /* of a FATAL message behind the login's ReadyForQuery, "" if none */
+};
+/* Have libpq give such messages to *notices, and print none.  notices stays until rh_conn_new(). */
+void rh_conn_notices_attach(struct rh_conn_notices *notices, struct pg_conn *pg);
+
 /* Take over an established, idle connection.  pg is owned from here on, also on failure (then it is
- * finished).  Refused: GSS encryption, a TLS library other than OpenSSL. */
-int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, size_t out_max, struct rh_error *err);
+ * finished).  notices was attached to it.  Refused: GSS encryption, a TLS library other than
+ * OpenSSL. */
+int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, const struct rh_conn_notices *notices,
+                size_t out_max, struct rh_error *err);
 /* Say Terminate, as far as that does not block, and close. */
 void rh_conn_close(struct rh_conn *conn);
 /* Close without a word, as a client that crashed. */

@@ -38,13 +38,6 @@ struct rh_connector {
     bool stopping;
 };
 
-/* Messages of the server on the way (a welcome NOTICE, say) are not ours to print. */
-static void on_notice(void *arg, const PGresult *result)
-{
-    (void) arg;
-    (void) result;
-}
-
 /*
  * libpq does not give the SQLSTATE of a refused connection other than in the text, which has it
  * after the severity when errors are verbose: "FATAL:  28P01: password authentication failed".
@@ -142,7 +135,8 @@ static int connect_start(const struct rh_connector *connector, struct rh_connect
     if (!pg) {
         return rh_error_set(&request->error, RH_ERR_NET, "libpq is out of memory");
     }
-    PQsetNoticeReceiver(pg, on_notice, NULL);
+    struct rh_conn_notices notices;
+    rh_conn_notices_attach(&notices, pg);
     PQsetErrorVerbosity(pg, PQERRORS_VERBOSE);
     int result = PQstatus(pg) == CONNECTION_BAD ? connect_failed(request, pg)
                                                 : connect_poll(connector, request, pg);
@@ -150,7 +144,7 @@ static int connect_start(const struct rh_connector *connector, struct rh_connect
         PQfinish(pg);
         return -1;
     }
-    return rh_conn_new(&request->conn, pg, connector->out_max, &request->error);
+    return rh_conn_new(&request->conn, pg, &notices, connector->out_max, &request->error);
 }
 
 int rh_connector_connect(struct rh_connector *connector, struct rh_connect_request *request)
