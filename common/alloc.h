@@ -30,7 +30,7 @@ uint64_t rh_alloc_count(void);
 #define RH_GROW(array, used, cap)                                                                  \
     do {                                                                                           \
         if ((used) >= (cap)) {                                                                     \
-            (cap) = (cap) ? (cap) * 2 : 16;                                                        \
+            (cap) = (cap) ? (cap) *2 : 16;                                                         \
             (array) = rh_realloc((array), (cap), sizeof *(array));                                 \
         }                                                                                          \
     } while (0)

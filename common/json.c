@@ -204,6 +204,31 @@ bool rh_json_text(struct rh_json *j, struct rh_span s)
     return add_quoted(j->out, s);
 }
 
+void rh_json_open_text(struct rh_json *j)
+{
+    json_before_value(j);
+    rh_buf_add_byte(j->out, '"');
+}
+
+void rh_json_close_text(struct rh_json *j)
+{
+    rh_buf_add_byte(j->out, '"');
+}
+
+bool rh_json_is_utf8(struct rh_span s)
+{
+    const unsigned char *bytes = (const unsigned char *) s.data;
+    size_t i = 0;
+    while (i < s.len) {
+        size_t sequence = bytes[i] < 0x80 ? 1 : utf8_sequence(bytes + i, s.len - i);
+        if (sequence == 0) {
+            return false;
+        }
+        i += sequence;
+    }
+    return true;
+}
+
 void rh_json_time(struct rh_json *j, int64_t wall_ns)
 {
     if (wall_ns == INT64_MIN) {

@@ -37,6 +37,11 @@ void rh_json_double(struct rh_json *j, double v, int decimals);
 void rh_json_cstr(struct rh_json *j, const char *text); /* NULL: null */
 /* No value: null.  True when bytes had to be replaced because they are not UTF-8. */
 bool rh_json_text(struct rh_json *j, struct rh_span s);
+/* A text value made in pieces: between the two, append to `out` what needs no escapes. */
+void rh_json_open_text(struct rh_json *j);
+void rh_json_close_text(struct rh_json *j);
+/* Whether rh_json_text() would have nothing to replace. */
+bool rh_json_is_utf8(struct rh_span s);
 /* ISO 8601; INT64_MIN: null. */
 void rh_json_time(struct rh_json *j, int64_t wall_ns);
 

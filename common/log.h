@@ -14,8 +14,7 @@ enum rh_log_level { RH_LOG_ERROR, RH_LOG_WARNING, RH_LOG_INFO, RH_LOG_DEBUG };
 /* The program's name in front of every message, and the most talkative level that is shown. */
 void rh_log_setup(const char *program, enum rh_log_level level);
 
-void rh_log(enum rh_log_level level, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void rh_log(enum rh_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "hint: ..." below the last message. */
 void rh_log_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void rh_log_error(const struct rh_error *err);

@@ -31,7 +31,8 @@ static inline struct rh_span rh_span_cstr(const char *text)
 /* Same bytes; no value equals only no value. */
 static inline bool rh_span_equal(struct rh_span a, struct rh_span b)
 {
-    return a.len == b.len && !a.data == !b.data && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+    return a.len == b.len && !a.data == !b.data &&
+           (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
 static inline bool rh_span_is(struct rh_span a, const char *text)

@@ -104,6 +104,7 @@ static void test_unknown_values_are_null(void **state)
 static void check_text(struct rh_span text, const char *want, bool replaced)
 {
     struct fixture f;
+    assert_int_equal(rh_json_is_utf8(text), !replaced);
     fixture_init(&f, false);
     assert_int_equal(rh_json_text(&f.j, text), replaced);
     check_and_release(&f, want);
@@ -141,6 +142,22 @@ static void test_utf8(void **state)
     check_text(RH_SPAN_LITERAL("\xe2\x28\xa1"), "\"\\ufffd(\\ufffd\"", true);
 }
 
+static void test_text_in_pieces(void **state)
+{
+    (void) state;
+    struct fixture f;
+    fixture_init(&f, false);
+    rh_json_open(&f.j, '[');
+    rh_json_open_text(&f.j);
+    rh_buf_add_cstr(&f.out, "00");
+    rh_buf_add_cstr(&f.out, "ff");
+    rh_json_close_text(&f.j);
+    rh_json_open_text(&f.j);
+    rh_json_close_text(&f.j);
+    rh_json_close(&f.j);
+    check_and_release(&f, "[\"00ff\",\"\"]");
+}
+
 static void test_full_buffer_is_noticed(void **state)
 {
     (void) state;
@@ -161,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_unknown_values_are_null),
         cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_text_in_pieces),
         cmocka_unit_test(test_full_buffer_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
