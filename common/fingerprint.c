@@ -24,6 +24,7 @@ struct normaliser {
     struct rh_fp_item next; /* the item behind the current one */
     enum verb verb;
     bool skip_next;
+    uint64_t blocks; /* BEGIN ATOMIC of a function's body, and CASE in it, without their END */
     struct rh_fp_item literal_type;              /* DATE of DATE '...', put behind its constant */
     enum { NO_FIELD, FIELD, FIELD_TO } interval; /* INTERVAL '1' DAY TO HOUR: where we are */
 };
@@ -415,11 +416,24 @@ static void take_operator(struct normaliser *n, struct rh_fp_item *item)
     put(n, *item);
 }
 
+/* The semicolons of a body end no command. */
+static void track_blocks(struct normaliser *n, const struct rh_fp_item *item)
+{
+    if (rh_fp_is_word(item, RH_W_ATOMIC) && rh_fp_is_word(&n->writer.prev, RH_W_BEGIN)) {
+        n->blocks++;
+    } else if (n->blocks && rh_fp_is_word(item, RH_W_CASE)) {
+        n->blocks++;
+    } else if (n->blocks && rh_fp_is_word(item, RH_W_END)) {
+        n->blocks--;
+    }
+}
+
 static void take_item(struct normaliser *n, struct rh_fp_item *item)
 {
+    track_blocks(n, item);
     if (rh_fp_is_punct(item, ';')) {
         n->writer.pending_semicolon = n->writer.prev.kind != RH_FP_NONE;
-        if (rh_fp_writer_at_top(&n->writer)) {
+        if (rh_fp_writer_at_top(&n->writer) && n->blocks == 0) {
             n->verb = VERB_FIRST;
         }
         return;
@@ -454,6 +468,7 @@ int rh_fingerprint_normalise(struct rh_span text, bool is_template, struct rh_bu
     rh_fp_writer_init(&n.writer, out);
     n.verb = VERB_FIRST;
     n.skip_next = false;
+    n.blocks = 0;
     n.literal_type = (struct rh_fp_item){.kind = RH_FP_NONE};
     n.interval = NO_FIELD;
     struct rh_fp_item item = read_item(&n);

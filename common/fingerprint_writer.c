@@ -89,12 +89,18 @@ static void write_lower(struct rh_buf *out, struct rh_span text)
     out->len += text.len;
 }
 
-/* A raw slot byte in a name is the comment's slot in a template. */
+/* With the prefix of U&"..." in lower case.  A raw slot byte in a name is the comment's slot in a
+ * template. */
 static void write_quoted(struct rh_buf *out, struct rh_span text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
-        rh_buf_add_byte(out, rh_lex_class_of(c) == RH_LEX_SLOT ? 1 : (uint8_t) c);
+        if (rh_lex_class_of(c) == RH_LEX_SLOT) {
+            c = 1;
+        } else if (i == 0 && c == 'U') {
+            c = 'u';
+        }
+        rh_buf_add_byte(out, (uint8_t) c);
     }
 }
 

@@ -80,7 +80,8 @@ static inline struct rh_lex_end rh_lex_digits(const char *p, const char *end)
     return rh_lex_at(at, RH_SQL_NUMBER);
 }
 
-static inline struct rh_lex_end rh_lex_token(const char *p, const char *end, bool is_template)
+static inline __attribute__((always_inline)) struct rh_lex_end
+rh_lex_token(const char *p, const char *end, bool is_template)
 {
     const char *next = p + 1;
     switch (rh_lex_class_of(*p)) {
@@ -129,7 +130,7 @@ static inline struct rh_lex_end rh_lex_token(const char *p, const char *end, boo
 }
 
 /* rh_sql_scan_next(), inline. */
-static inline struct rh_sql_token rh_lex_next(struct rh_sql_scan *s)
+static inline __attribute__((always_inline)) struct rh_sql_token rh_lex_next(struct rh_sql_scan *s)
 {
     struct rh_sql_token t = {.start = s->pos};
     if (s->pos < s->len) {

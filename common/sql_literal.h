@@ -63,13 +63,17 @@ static inline bool rh_sql_word_is_by(const char *word, size_t len)
     return len == 2 && (word[0] | 0x20) == 'b' && (word[1] | 0x20) == 'y';
 }
 
-/* Every token, blanks and comments too; RH_SQL_END at the end. */
-static inline struct rh_sql_literal rh_sql_literals_next(struct rh_sql_literals *s)
+/* Every token but blanks; RH_SQL_END at the end. */
+static inline __attribute__((always_inline)) struct rh_sql_literal
+rh_sql_literals_next(struct rh_sql_literals *s)
 {
+    while (s->scan.pos < s->scan.len &&
+           rh_lex_class_of(s->scan.data[s->scan.pos]) == RH_LEX_SPACE) {
+        s->scan.pos++;
+    }
     struct rh_sql_literal l = {rh_lex_next(&s->scan), false};
     struct rh_sql_token *t = &l.token;
     switch (t->kind) {
-    case RH_SQL_SPACE:
     case RH_SQL_SLOT_COMMENT:
         return l;
     case RH_SQL_COMMENT:
