@@ -1,0 +1,238 @@
+#include "replay/feeder.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/alloc.h"
+
+struct rh_feeder {
+    const struct rh_plan *plan;
+    struct rh_batch_pool *pool;
+    struct rh_feeder_options options;
+    struct rh_block_cache *cache;
+    pthread_t thread;
+    bool has_failed;
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t asked;
+    struct rh_feed **heap; /* requests, the earliest place on top */
+    size_t heap_count;
+    size_t heap_cap;
+    bool is_stopping;
+    uint64_t decodes;
+};
+
+static void heap_put(struct rh_feeder *f, struct rh_feed *feed)
+{
+    RH_GROW(f->heap, f->heap_count, f->heap_cap);
+    size_t i = f->heap_count++;
+    while (i > 0 && f->heap[(i - 1) / 2]->place_ns > feed->place_ns) {
+        f->heap[i] = f->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    f->heap[i] = feed;
+}
+
+static struct rh_feed *heap_take(struct rh_feeder *f)
+{
+    struct rh_feed *top = f->heap[0], *moved = f->heap[--f->heap_count];
+    size_t i = 0;
+    for (size_t child = 1; child < f->heap_count; child = 2 * i + 1) {
+        if (child + 1 < f->heap_count && f->heap[child + 1]->place_ns < f->heap[child]->place_ns) {
+            child++;
+        }
+        if (moved->place_ns <= f->heap[child]->place_ns) {
+            break;
+        }
+        f->heap[i] = f->heap[child];
+        i = child;
+    }
+    f->heap[i] = moved;
+    return top;
+}
+
+/* What the session had made of itself when its first record to be sent comes. */
+static int restore(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
+                   struct rh_error *err)
+{
+    batch->state = rh_malloc(sizeof *batch->state);
+    rh_session_state_init(batch->state);
+    if (rh_session_cursor_seek(&feed->cursor, f->cache, f->plan->from_ns, batch->state, err) != 0) {
+        return -1;
+    }
+
+    /* The cursor is a plain value: a copy walks over the records that are not sent. */
+    struct rh_session_cursor ahead = feed->cursor;
+    while (ahead.next_ordinal < feed->planned->first_ordinal) {
+        int count = rh_session_cursor_read(&ahead, f->cache, batch->records, batch->cap,
+                                           RH_BATCH_BYTES, &batch->arena, err);
+        if (count < 0) {
+            return -1;
+        }
+        if (count == 0) {
+            break;
+        }
+        for (int i = 0; i < count; i++) {
+            const struct rh_record *r = &batch->records[i];
+            bool failed = r->outcome.sqlstate != 0 && r->outcome.sqlstate != RH_SQLSTATE_UNKNOWN;
+            if (r->ordinal < feed->planned->first_ordinal && !failed && !r->hold) {
+                rh_session_state_apply(batch->state, r);
+            }
+        }
+        rh_arena_clear(&batch->arena);
+    }
+    return 0;
+}
+
+/* How many of the records just read belong into this batch: none from --to on, and none too far
+ * ahead in time, so that a batch does not stay unfinished for long. */
+static int cut_batch(const struct rh_feeder *f, const struct rh_batch *batch, bool *past_end)
+{
+    *past_end = false;
+    for (int i = 0; i < batch->count; i++) {
+        const struct rh_record *r = &batch->records[i];
+        if (r->start_ns >= f->plan->to_ns) {
+            *past_end = true;
+            return i;
+        }
+        if (i > 0 && rh_kind_has_ordinal(r->kind) &&
+            r->start_ns - batch->records[0].start_ns > f->options.span_ns) {
+            return i;
+        }
+    }
+    return batch->count;
+}
+
+static int fill(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
+                struct rh_error *err)
+{
+    if (!feed->has_begun) {
+        feed->has_begun = true;
+        if (feed->planned->restore && restore(f, feed, batch, err) != 0) {
+            return -1;
+        }
+    }
+    batch->count = rh_session_cursor_read(&feed->cursor, f->cache, batch->records, batch->cap,
+                                          RH_BATCH_BYTES, &batch->arena, err);
+    if (batch->count < 0) {
+        return -1;
+    }
+    bool past_end;
+    int keep = cut_batch(f, batch, &past_end);
+    batch->last = past_end || batch->count == 0;
+    if (keep < batch->count) {
+        feed->cursor.next_ordinal = batch->records[keep].ordinal;
+        batch->count = keep;
+    }
+    for (int i = 0; i < keep; i++) {
+        rh_plan_judge(f->plan, feed->planned, &batch->records[i]);
+    }
+    if (keep > 0) {
+        feed->place_ns = batch->records[keep - 1].start_ns;
+    }
+    return 0;
+}
+
+static void serve(struct rh_feeder *f, struct rh_feed *feed)
+{
+    struct rh_batch *batch = rh_batch_get(f->pool, feed->want);
+    struct rh_error err;
+    batch->feed = feed;
+    batch->planned = feed->planned;
+    if (!f->has_failed && fill(f, feed, batch, &err) != 0) {
+        f->has_failed = true;
+        f->options.fail(f->options.ctx, &err);
+    }
+    if (f->has_failed) {
+        batch->count = 0;
+        batch->last = true;
+    }
+    batch->task = (struct rh_task){.run = feed->deliver, .ctx = batch};
+    rh_loop_post(feed->loop, &batch->task);
+}
+
+static void *run(void *arg)
+{
+    struct rh_feeder *f = arg;
+    pthread_setname_np(pthread_self(), "feeder");
+    pthread_mutex_lock(&f->lock);
+    while (!f->is_stopping) {
+        if (f->heap_count == 0) {
+            pthread_cond_wait(&f->asked, &f->lock);
+            continue;
+        }
+        struct rh_feed *feed = heap_take(f);
+        pthread_mutex_unlock(&f->lock);
+        serve(f, feed);
+        uint64_t decodes = rh_block_cache_decodes(f->cache);
+        pthread_mutex_lock(&f->lock);
+        f->decodes = decodes;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return NULL;
+}
+
+int rh_feeder_new(struct rh_feeder **out, const struct rh_plan *plan, struct rh_batch_pool *pool,
+                  const struct rh_feeder_options *options, struct rh_error *err)
+{
+    struct rh_feeder *f = rh_calloc(1, sizeof *f);
+    f->plan = plan;
+    f->pool = pool;
+    f->options = *options;
+    f->cache = rh_block_cache_new(plan->index, options->cache_bytes);
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->asked, NULL);
+    int rc = pthread_create(&f->thread, NULL, run, f);
+    if (rc != 0) {
+        rh_block_cache_free(f->cache);
+        rh_free(f);
+        *out = NULL;
+        return rh_error_set(err, RH_ERR_LIMIT, "cannot make a thread: %s", strerror(rc));
+    }
+    *out = f;
+    return 0;
+}
+
+void rh_feeder_free(struct rh_feeder *f)
+{
+    if (!f) {
+        return;
+    }
+    pthread_mutex_lock(&f->lock);
+    f->is_stopping = true;
+    pthread_cond_signal(&f->asked);
+    pthread_mutex_unlock(&f->lock);
+    pthread_join(f->thread, NULL);
+    rh_block_cache_free(f->cache);
+    rh_free(f->heap);
+    pthread_mutex_destroy(&f->lock);
+    pthread_cond_destroy(&f->asked);
+    rh_free(f);
+}
+
+void rh_feed_init(struct rh_feed *feed, struct rh_plan_session *planned)
+{
+    *feed = (struct rh_feed){
+        .planned = planned,
+        .want = RH_BATCH_SMALL,
+        .place_ns = planned->open_ns,
+    };
+    rh_session_cursor_init(&feed->cursor, planned->trace_index);
+}
+
+void rh_feeder_ask(struct rh_feeder *f, struct rh_feed *feed)
+{
+    pthread_mutex_lock(&f->lock);
+    heap_put(f, feed);
+    pthread_cond_signal(&f->asked);
+    pthread_mutex_unlock(&f->lock);
+}
+
+uint64_t rh_feeder_decodes(struct rh_feeder *f)
+{
+    pthread_mutex_lock(&f->lock);
+    uint64_t decodes = f->decodes;
+    pthread_mutex_unlock(&f->lock);
+    return decodes;
+}

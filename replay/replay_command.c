@@ -1,0 +1,276 @@
+#include "replay/replay_command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/alloc.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/stop.h"
+#include "formats/trace_file.h"
+#include "formats/trace_index.h"
+#include "replay/engine.h"
+#include "replay/plan.h"
+#include "replay/replay_options.h"
+#include "replay/replay_summary.h"
+#include "replay/run_header.h"
+#include "replay/target.h"
+#include "replay/unsent.h"
+
+/* File descriptors beside those of the sessions. */
+enum { SPARE_FILES = 64 };
+
+/* What a replay has open, from the trace to the run. */
+struct command {
+    struct rh_replay_options options;
+    const char *trace_path;
+    struct rh_buf run_path;
+    struct rh_trace_file *file;
+    struct rh_trace_index *index;
+    struct rh_plan *plan;
+    struct rh_connector *connector;
+    struct rh_target target;
+    uint32_t max_connections;
+};
+
+static int open_trace(struct command *c, struct rh_error *err)
+{
+    if (rh_trace_file_open(&c->file, c->trace_path, err) != 0) {
+        return -1;
+    }
+    if (rh_trace_file_header(c->file)->kind != RH_FILE_WORKLOAD) {
+        return rh_error_set(err, RH_ERR_USAGE, "%s is a run: replay the trace that it came from",
+                            c->trace_path);
+    }
+    if (!rh_trace_file_complete(c->file)) {
+        rh_log(RH_LOG_WARNING, "%s is incomplete: %s; what is whole is replayed", c->trace_path,
+               rh_trace_file_incomplete_reason(c->file));
+    }
+    if (rh_trace_index_new(&c->index, c->file, err) != 0 ||
+        rh_plan_new(&c->plan, c->file, c->index, &c->options, err) != 0) {
+        return -1;
+    }
+    if (c->plan->openable_count == 0) {
+        return rh_error_set(err, RH_ERR_USAGE, "%s has no session to replay%s", c->trace_path,
+                            c->options.from_ns != INT64_MIN || c->options.to_ns != INT64_MAX
+                                ? " between --from and --to"
+                                : "");
+    }
+    return 0;
+}
+
+/* T.run beside T.trace. */
+static int choose_run_path(struct command *c, struct rh_error *err)
+{
+    static const char suffix[] = ".trace";
+    size_t n = strlen(c->trace_path), cut = sizeof suffix - 1;
+    if (c->options.output) {
+        rh_buf_add_cstr(&c->run_path, c->options.output);
+    } else {
+        bool has_suffix = n > cut && strcmp(c->trace_path + n - cut, suffix) == 0;
+        rh_buf_add(&c->run_path, c->trace_path, has_suffix ? n - cut : n);
+        rh_buf_add_cstr(&c->run_path, ".run");
+    }
+    if (c->run_path.over) {
+        return rh_error_set(err, RH_ERR_USAGE, "the run file's name is too long");
+    }
+    if (strcmp(rh_buf_cstr(&c->run_path), c->trace_path) == 0) {
+        return rh_error_set(err, RH_ERR_USAGE, "the run would replace the trace %s", c->trace_path);
+    }
+    return 0;
+}
+
+/* As many sessions at once as files can be open; more wait for their turn. */
+static uint32_t limit_connections(const struct command *c)
+{
+    struct rlimit files;
+    uint32_t limit = c->options.max_connections;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void) setrlimit(RLIMIT_NOFILE, &files);
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY) {
+            rlim_t room =
+                files.rlim_cur > 2 * SPARE_FILES ? files.rlim_cur - SPARE_FILES : SPARE_FILES;
+            uint32_t wanted = limit ? limit : c->plan->peak_count;
+            if (wanted > room) {
+                rh_log(RH_LOG_WARNING,
+                       "at most %llu sessions can be open at once here (ulimit -n); "
+                       "%" PRIu32 " would be",
+                       (unsigned long long) room, wanted);
+                limit = (uint32_t) room;
+            }
+        }
+    }
+    uint32_t peak = limit && limit < c->plan->peak_count ? limit : c->plan->peak_count;
+    if (c->target.max_connections >= 0 && peak > c->target.max_connections) {
+        rh_log(RH_LOG_WARNING,
+               "up to %" PRIu32 " sessions will be open at once, but the target's "
+               "max_connections is %" PRId64,
+               peak, c->target.max_connections);
+        rh_log_hint("raise it, or give --max-connections");
+    }
+    return limit;
+}
+
+static int connect_target(struct command *c, struct rh_error *err)
+{
+    const struct rh_connector_options options = {
+        .dbname = c->options.dbname,
+        .host = c->options.host,
+        .port = c->options.port,
+        .user = c->options.user,
+        .timeout_ns = c->options.connect_timeout_ns,
+    };
+    if (rh_connector_new(&c->connector, &options, err) != 0) {
+        return -1;
+    }
+    if (rh_target_probe(&c->target, c->connector, c->plan, rh_trace_file_header(c->file),
+                        &c->options, err) != 0) {
+        return -1;
+    }
+    c->max_connections = limit_connections(c);
+    return 0;
+}
+
+/* Complete the run: what was not sent, and what is known only now. */
+static int finish_run(struct command *c, struct rh_engine *e, struct rh_engine_result *result,
+                      struct rh_error *err)
+{
+    int64_t begin_ns = atomic_load(&e->begin_ns);
+    int64_t begin_wall_ns = (begin_ns ? begin_ns : rh_clock_mono_ns()) + e->wall_offset_ns;
+    bool nothing_connected = result->tally.sessions_opened == 0;
+    if (rh_recorder_failed(e->recorder, err)) {
+        struct rh_error ignored;
+        rh_recorder_finish(e->recorder, true, &ignored);
+        return -1;
+    }
+    if (nothing_connected) {
+        rh_recorder_discard(e->recorder);
+        return 0;
+    }
+    if (rh_unsent_write(c->plan, c->file, e->recorder, begin_wall_ns, &result->tally, err) != 0) {
+        struct rh_error ignored;
+        rh_recorder_finish(e->recorder, true, &ignored);
+        return -1;
+    }
+    rh_run_header_note(e->recorder, result, begin_ns ? begin_wall_ns : RH_TIME_UNKNOWN);
+    return rh_recorder_finish(e->recorder, result->is_stopped || result->has_failed, err);
+}
+
+static int say_end(struct command *c, struct rh_engine_result *result)
+{
+    struct rh_replay_summary summary = {
+        .plan = c->plan,
+        .target = &c->target,
+        .result = result,
+        .run_path = rh_buf_cstr(&c->run_path),
+    };
+    summary.damaged_blocks = rh_trace_index_damaged(c->index, &summary.damaged_records);
+    if (result->tally.sessions_opened == 0) {
+        rh_log(RH_LOG_ERROR, result->is_stopped ? "stopped before a session was connected"
+                                                : "no session could be connected");
+        return RH_EXIT_TROUBLE;
+    }
+    if (!c->options.quiet) {
+        rh_replay_summary_print(&summary, stderr);
+    }
+    if (result->has_failed) {
+        rh_log_error(&result->error);
+    }
+    if (result->is_stopped) {
+        rh_log(RH_LOG_WARNING, "stopped early; the run is kept");
+    }
+    bool damaged = !rh_trace_file_complete(c->file) || summary.damaged_blocks > 0;
+    return result->has_failed || result->is_stopped || damaged ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
+}
+
+static int replay(struct command *c, struct rh_error *err)
+{
+    struct rh_engine engine;
+    struct rh_engine_result result;
+    struct rh_run_header header;
+    rh_run_header_init(&header, rh_trace_file_header(c->file), &c->options, &c->target,
+                       c->trace_path);
+    const struct rh_engine_setup setup = {
+        .plan = c->plan,
+        .connector = c->connector,
+        .options = &c->options,
+        .run_path = rh_buf_cstr(&c->run_path),
+        .run_header = &header.header,
+        .max_connections = c->max_connections,
+    };
+    if (rh_engine_init(&engine, &setup, err) != 0) {
+        rh_run_header_release(&header);
+        return -1;
+    }
+    rh_engine_run(&engine, &result);
+    rh_connector_free(c->connector);
+    c->connector = NULL;
+    if (finish_run(c, &engine, &result, err) != 0 && !result.has_failed) {
+        result.has_failed = true;
+        result.error = *err;
+    }
+    int status = say_end(c, &result);
+    rh_tally_release(&result.tally);
+    rh_engine_release(&engine);
+    rh_run_header_release(&header);
+    return status;
+}
+
+static int run(struct command *c)
+{
+    struct rh_error err;
+    int status = -1;
+    rh_buf_init(&c->run_path, 4096);
+    if (rh_replay_options_check(&c->options, &err) == 0 && choose_run_path(c, &err) == 0 &&
+        open_trace(c, &err) == 0 && connect_target(c, &err) == 0) {
+        status = replay(c, &err);
+    }
+    if (status < 0) {
+        rh_log_error(&err);
+        status = RH_EXIT_TROUBLE;
+    }
+    rh_connector_free(c->connector);
+    rh_plan_free(c->plan);
+    rh_trace_index_free(c->index);
+    if (c->file) {
+        rh_trace_file_close(c->file);
+    }
+    rh_buf_release(&c->run_path);
+    return status;
+}
+
+int rh_replay_command_run(int argc, char **argv)
+{
+    struct command c = {0};
+    struct rh_str_list operands = {0};
+    int status = RH_EXIT_TROUBLE;
+    rh_log_setup("pgrehearse-replay", RH_LOG_INFO);
+    rh_replay_options_init(&c.options);
+    switch (rh_opt_parse(&rh_replay_command, argc, argv, &c.options, &operands)) {
+    case RH_OPT_EXIT_DONE:
+        status = RH_EXIT_DONE;
+        break;
+    case RH_OPT_EXIT_USAGE:
+        break;
+    case RH_OPT_RUN:
+        rh_log_setup("pgrehearse-replay", c.options.quiet ? RH_LOG_WARNING : RH_LOG_INFO);
+        if (operands.count != 1) {
+            rh_log(RH_LOG_ERROR, operands.count == 0 ? "which trace is to be replayed?"
+                                                     : "one trace is replayed at a time");
+            rh_log_hint("pgrehearse-replay --help");
+            break;
+        }
+        rh_stop_install();
+        c.trace_path = operands.items[0];
+        status = run(&c);
+        break;
+    }
+    rh_str_list_release(&operands);
+    rh_replay_options_release(&c.options);
+    return status;
+}

@@ -1,0 +1,201 @@
+#include "replay/replay_options.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/alloc.h"
+#include "common/clock.h"
+
+static int read_speed(const char *arg, void *target, struct rh_error *err)
+{
+    struct rh_replay_speed *speed = target;
+    speed->is_max = strcmp(arg, "max") == 0;
+    if (speed->is_max) {
+        return 0;
+    }
+    if (rh_opt_double(arg, &speed->factor, err) != 0) {
+        return -1;
+    }
+    if (speed->factor < 1e-6 || speed->factor > 1e6) {
+        return rh_error_set(err, RH_ERR_USAGE, "must be max, or lie between 0.000001 and 1000000");
+    }
+    return 0;
+}
+
+static int read_skip_idle(const char *arg, void *target, struct rh_error *err)
+{
+    int64_t *ns = target;
+    *ns = RH_NS_PER_SEC;
+    if (!arg) {
+        return 0;
+    }
+    if (rh_opt_duration(arg, ns, err) != 0) {
+        return -1;
+    }
+    if (*ns < RH_NS_PER_MS) {
+        return rh_error_set(err, RH_ERR_USAGE, "must be at least 1ms");
+    }
+    return 0;
+}
+
+static int read_timeout(const char *arg, void *target, struct rh_error *err)
+{
+    int64_t *ns = target;
+    if (rh_opt_duration(arg, ns, err) != 0) {
+        return -1;
+    }
+    if (*ns < RH_NS_PER_MS) {
+        return rh_error_set(err, RH_ERR_USAGE, "must be at least 1ms");
+    }
+    return 0;
+}
+
+static int read_jobs(const char *arg, void *target, struct rh_error *err)
+{
+    uint32_t *jobs = target;
+    if (rh_opt_count(arg, jobs, err) != 0) {
+        return -1;
+    }
+    if (*jobs > RH_JOBS_MAX) {
+        return rh_error_set(err, RH_ERR_USAGE, "must be at most %d", RH_JOBS_MAX);
+    }
+    return 0;
+}
+
+#define AT(field) offsetof(struct rh_replay_options, field)
+
+static const struct rh_opt options[] = {
+    {.group = "Target"},
+    {"dbname", 'd', RH_OPT_ARG, "DBNAME", rh_opt_string, AT(dbname),
+     "database, connection string or URI\n[default: each session's own database]", NULL},
+    {"host", 'h', RH_OPT_ARG, "HOST", rh_opt_string, AT(host), "server's host or socket directory",
+     NULL},
+    {"port", 'p', RH_OPT_ARG, "PORT", rh_opt_string, AT(port), "server's port", NULL},
+    {"username", 'U', RH_OPT_ARG, "USER", rh_opt_string, AT(user),
+     "connect as USER [default: each session's own user]", NULL},
+    {"connect-timeout", 0, RH_OPT_ARG, "TIME", read_timeout, AT(connect_timeout_ns),
+     "give up a connect after TIME [default: 30s]", NULL},
+    {"allow-source", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(allow_source),
+     "replay even on the server that was captured, or where\nothers have transactions open", NULL},
+    {.group = "What is replayed"},
+    {"from", 0, RH_OPT_ARG, "TIME", rh_opt_time, AT(from_ns),
+     "begin at TIME; sessions that ran then are restored and\nstart at their next transaction",
+     NULL},
+    {"to", 0, RH_OPT_ARG, "TIME", rh_opt_time, AT(to_ns),
+     "end before TIME; transactions open then are not started", NULL},
+    {"map-user", 0, RH_OPT_ARG, "A=B", rh_opt_list, AT(map_users),
+     "sessions of user A connect as B (repeatable)", NULL},
+    {"map-database", 0, RH_OPT_ARG, "A=B", rh_opt_list, AT(map_databases),
+     "sessions in database A connect to B (repeatable)", NULL},
+    {.group = "How it is replayed"},
+    {"speed", 's', RH_OPT_ARG, "X", read_speed, AT(speed),
+     "X times as fast as captured; max: without pauses\n[default: 1]", NULL},
+    {"skip-idle", 0, RH_OPT_MAYBE_ARG, "TIME", read_skip_idle, AT(skip_idle_ns),
+     "cut pauses in which nothing runs to TIME [TIME: 1s]", NULL},
+    {"jobs", 'j', RH_OPT_ARG, "N", read_jobs, AT(jobs),
+     "worker threads [default: number of cores, at most 4]", NULL},
+    {"max-connections", 0, RH_OPT_ARG, "N", rh_opt_count, AT(max_connections),
+     "open at most N sessions at a time; others wait\n[default: as many as were open in the "
+     "capture]",
+     NULL},
+    {"read-ahead", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(read_ahead_bytes),
+     "memory for decoded blocks of the trace [default: 64MB]", NULL},
+    {.group = "Output"},
+    {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
+     "the run file [default: T.run beside T.trace]", NULL},
+    {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress and no summary", NULL},
+    {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
+     "tell about each lost or refused session", NULL},
+    {0},
+};
+
+const struct rh_opt_command rh_replay_command = {
+    .program = "pgrehearse-replay",
+    .synopsis = "[OPTION]... T.trace",
+    .summary = "Replay a captured workload on a server and record what came of each statement.",
+    .options = options,
+    .footer = "Passwords come from PGPASSWORD, the password file or a service file, as in psql;\n"
+              "PGUSER and PGDATABASE are ignored.\n"
+              "\n"
+              "Exit status: 0 all was replayed; 2 nothing was; 3 stopped early, or the trace is\n"
+              "damaged (the run file is kept).\n"
+              "\n"
+              "Examples:\n"
+              "  pgrehearse replay -h candidate -o candidate.run shop.trace\n"
+              "  pgrehearse replay -d 'host=candidate sslmode=require' --speed max shop.trace\n",
+};
+
+static uint32_t default_jobs(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores > 4 ? 4 : (uint32_t) cores;
+}
+
+void rh_replay_options_init(struct rh_replay_options *o)
+{
+    *o = (struct rh_replay_options){
+        .from_ns = INT64_MIN,
+        .to_ns = INT64_MAX,
+        .speed = {.factor = 1.0},
+        .jobs = default_jobs(),
+        .read_ahead_bytes = UINT64_C(64) << 20,
+    };
+}
+
+void rh_replay_options_release(struct rh_replay_options *o)
+{
+    rh_str_list_release(&o->map_users);
+    rh_str_list_release(&o->map_databases);
+}
+
+static int check_map(const struct rh_str_list *list, const char *option, struct rh_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *equals = strchr(list->items[i], '=');
+        if (!equals || equals == list->items[i] || equals[1] == '\0') {
+            return rh_error_set(err, RH_ERR_USAGE, "%s=%s: expected two names, A=B", option,
+                                list->items[i]);
+        }
+        size_t n = (size_t) (equals - list->items[i]) + 1;
+        for (size_t k = 0; k < i; k++) {
+            if (strncmp(list->items[k], list->items[i], n) == 0) {
+                return rh_error_set(err, RH_ERR_USAGE, "%s: %.*s is mapped twice", option,
+                                    (int) (n - 1), list->items[i]);
+            }
+        }
+    }
+    return 0;
+}
+
+int rh_replay_options_check(const struct rh_replay_options *o, struct rh_error *err)
+{
+    if (o->from_ns >= o->to_ns) {
+        return rh_error_set(err, RH_ERR_USAGE, "--from does not lie before --to");
+    }
+    if (o->user && o->map_users.count > 0) {
+        return rh_error_set(err, RH_ERR_USAGE, "--username and --map-user exclude each other");
+    }
+    if (check_map(&o->map_users, "--map-user", err) != 0) {
+        return -1;
+    }
+    return check_map(&o->map_databases, "--map-database", err);
+}
+
+static struct rh_span map_name(const struct rh_str_list *list, struct rh_span name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *equals = strchr(list->items[i], '=');
+        size_t n = (size_t) (equals - list->items[i]);
+        if (name.data && n == name.len && memcmp(list->items[i], name.data, n) == 0) {
+            return rh_span_cstr(equals + 1);
+        }
+    }
+    return name;
+}
+
+void rh_replay_options_identify(const struct rh_replay_options *o, struct rh_session *session)
+{
+    session->user = o->user ? rh_span_cstr(o->user) : map_name(&o->map_users, session->user);
+    session->database = map_name(&o->map_databases, session->database);
+}

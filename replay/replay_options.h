@@ -1,0 +1,60 @@
+/*
+ * replay/replay_options.h
+ *
+ * The command line of pgrehearse-replay.
+ */
+#ifndef RH_REPLAY_REPLAY_OPTIONS_H
+#define RH_REPLAY_REPLAY_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/opt.h"
+#include "formats/record.h"
+
+enum { RH_JOBS_MAX = 64 };
+
+struct rh_replay_speed {
+    bool is_max;   /* no pauses at all */
+    double factor; /* else: 2 is twice as fast as captured */
+};
+
+struct rh_replay_options {
+    /* The target, as in psql; NULL: not given. */
+    const char *dbname;
+    const char *host;
+    const char *port;
+    const char *user;
+    int64_t connect_timeout_ns;
+    bool allow_source;
+
+    /* What of the trace, and as whom. */
+    int64_t from_ns;              /* INT64_MIN: from its beginning */
+    int64_t to_ns;                /* INT64_MAX: to its end */
+    struct rh_str_list map_users; /* "A=B" */
+    struct rh_str_list map_databases;
+
+    /* When and how. */
+    struct rh_replay_speed speed;
+    int64_t skip_idle_ns; /* pauses longer than this are cut to it; 0: none are cut */
+    uint32_t jobs;
+    uint32_t max_connections; /* 0: as many as in production */
+    uint64_t read_ahead_bytes;
+
+    const char *output; /* NULL: T.run beside T.trace */
+    bool quiet;
+    bool verbose;
+};
+
+extern const struct rh_opt_command rh_replay_command;
+
+/* Default values. */
+void rh_replay_options_init(struct rh_replay_options *o);
+void rh_replay_options_release(struct rh_replay_options *o);
+/* What the table cannot check by itself: that the window is one, and that the maps hold A=B. */
+int rh_replay_options_check(const struct rh_replay_options *o, struct rh_error *err);
+/* Put the user and database that a captured session is replayed as in place of its own. */
+void rh_replay_options_identify(const struct rh_replay_options *o, struct rh_session *session);
+
+#endif

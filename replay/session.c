@@ -1,0 +1,249 @@
+#include "replay/session.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "common/alloc.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "replay/connector.h"
+#include "replay/session_parts.h"
+
+int64_t rh_replay_session_wall_ns(const struct rh_replay_session *s, int64_t mono_ns)
+{
+    return mono_ns + s->worker->engine->wall_offset_ns;
+}
+
+/* Nobody else has anything of the session: it can go. */
+static void bury_if_free(struct rh_replay_session *s)
+{
+    if (!s->is_asked && !s->connect && !s->again.posted) {
+        rh_worker_bury(s->worker, s);
+    }
+}
+
+static void report_ready(struct rh_replay_session *s)
+{
+    if (s->is_reported) {
+        return;
+    }
+    s->is_reported = true;
+    rh_opener_ready(&s->worker->engine->opener, s->planned);
+}
+
+void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, const char *how)
+{
+    if (s->state == RH_REPLAY_ENDED) {
+        return;
+    }
+    int64_t now_ns = rh_clock_mono_ns();
+    bool politely = s->state != RH_REPLAY_BUSY && rest != RH_REASON_SESSION_LOST;
+    if (s->state == RH_REPLAY_BUSY && s->purpose == RH_PURPOSE_RECORD) {
+        rh_replay_session_lose_record(s, now_ns);
+    }
+    if (s->conn) {
+        atomic_fetch_sub_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
+        rh_loop_unwatch(s->worker->loop, &s->watch);
+        if (politely) {
+            rh_conn_close(s->conn);
+        } else {
+            rh_conn_abort(s->conn);
+        }
+        s->conn = NULL;
+    }
+    rh_timer_cancel(s->worker->loop, &s->timer);
+    s->state = RH_REPLAY_ENDED;
+
+    s->planned->rest = rh_replay_session_has_rest(s) ? rest : RH_REASON_NONE;
+    s->planned->rest_ordinal = s->last_ordinal + 1;
+    rh_replay_session_drop_batches(s);
+    rh_replay_session_log(s, RH_KIND_CLOSE, how);
+    report_ready(s);
+    bury_if_free(s);
+}
+
+void rh_replay_session_lose(struct rh_replay_session *s, const char *how)
+{
+    const struct rh_session *captured = s->planned->session;
+    if (s->state == RH_REPLAY_ENDED) {
+        return;
+    }
+    s->worker->tally.sessions_lost++;
+    if (s->worker->engine->options->verbose) {
+        rh_log(RH_LOG_WARNING, "session %u (%.*s) was lost: %s", captured->number,
+               (int) captured->user.len, captured->user.data ? captured->user.data : "", how);
+    }
+    rh_replay_session_end(s, RH_REASON_SESSION_LOST, how);
+}
+
+void rh_replay_session_ready(struct rh_replay_session *s, int64_t now_ns)
+{
+    s->state = RH_REPLAY_IDLE;
+    s->ready_ns = now_ns;
+    report_ready(s);
+    rh_replay_session_step(s);
+}
+
+static void refused(struct rh_replay_session *s, const struct rh_connect_request *request)
+{
+    const struct rh_session *captured = s->planned->session;
+    bool stopped = request->error.code == RH_ERR_STOPPED;
+    if (!stopped) {
+        s->worker->tally.sessions_failed++;
+        if (s->worker->engine->options->verbose) {
+            rh_log(RH_LOG_WARNING, "session %u was refused: %s", captured->number,
+                   request->error.text);
+        }
+    }
+    rh_replay_session_end(s, stopped ? RH_REASON_STOPPED : RH_REASON_CONNECT_FAILED,
+                          request->error.text);
+}
+
+static void connected(struct rh_replay_session *s, struct rh_conn *conn)
+{
+    struct rh_error err;
+    s->conn = conn;
+    s->planned->is_connected = true;
+    s->planned->backend_pid = rh_conn_backend_pid(conn);
+    s->planned->opened_wall_ns = rh_replay_session_wall_ns(s, rh_clock_mono_ns());
+    s->worker->tally.sessions_opened++;
+    atomic_fetch_add_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
+    rh_replay_session_log(s, RH_KIND_OPEN, NULL);
+    s->state = RH_REPLAY_RESTORING;
+    if (rh_replay_session_watch(s, &err) != 0) {
+        rh_replay_session_lose(s, err.text);
+    } else {
+        rh_replay_session_restore(s, rh_clock_mono_ns());
+    }
+}
+
+static void connect_done(struct rh_connect_request *request)
+{
+    struct rh_replay_session *s = request->ctx;
+    s->connect = NULL;
+    if (s->state == RH_REPLAY_ENDED) {
+        if (request->conn) {
+            rh_conn_close(request->conn);
+        }
+        bury_if_free(s);
+    } else if (!request->conn) {
+        refused(s, request);
+    } else {
+        connected(s, request->conn);
+    }
+    rh_free(request);
+}
+
+static void begin_connect(struct rh_replay_session *s)
+{
+    struct rh_engine *engine = s->worker->engine;
+    struct rh_session session = *s->planned->session;
+    rh_engine_identify(engine, &session);
+    s->connect = rh_calloc(1, sizeof *s->connect);
+    *s->connect = (struct rh_connect_request){
+        .user = session.user,
+        .database = session.database,
+        .application = session.application,
+        .startup = session.startup,
+        .startup_count = session.startup_count,
+        .loop = s->worker->loop,
+        .done = connect_done,
+        .ctx = s,
+    };
+    rh_connector_put(engine->connector, s->connect);
+}
+
+static void deliver(struct rh_task *task)
+{
+    struct rh_batch *batch = task->ctx;
+    struct rh_replay_session *s = batch->feed->ctx;
+    s->is_asked = false;
+    if (s->state == RH_REPLAY_ENDED) {
+        rh_batch_put(&s->worker->engine->pool, batch);
+        bury_if_free(s);
+        return;
+    }
+    if (batch->state) {
+        s->state_to_restore = batch->state;
+        batch->state = NULL;
+    }
+    assert(!s->ahead);
+    s->ahead = batch;
+    if (s->state == RH_REPLAY_RESTORING && !s->exchange.is_active) {
+        rh_replay_session_restore(s, rh_clock_mono_ns());
+    } else {
+        rh_replay_session_step(s);
+    }
+}
+
+static void run_again(struct rh_task *task)
+{
+    struct rh_replay_session *s = task->ctx;
+    if (s->state == RH_REPLAY_ENDED) {
+        bury_if_free(s);
+    } else {
+        s->watch.ready(&s->watch, RH_LOOP_READ);
+    }
+}
+
+void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
+{
+    struct rh_replay_session *s = rh_calloc(1, sizeof *s);
+    s->worker = w;
+    s->planned = ps;
+    s->next = w->sessions;
+    if (s->next) {
+        s->next->prev = s;
+    }
+    w->sessions = s;
+    s->state = RH_REPLAY_CONNECTING;
+    s->timer = (struct rh_timer){.fire = rh_replay_session_fire, .ctx = s};
+    s->again = (struct rh_task){.run = run_again, .ctx = s};
+    rh_pg_scan_init(&s->scan, RH_PG_BACKEND, RH_PG_BODY_MAX);
+    rh_prepared_init(&s->prepared);
+    rh_feed_init(&s->feed, ps);
+    s->feed.loop = w->loop;
+    s->feed.deliver = deliver;
+    s->feed.ctx = s;
+    if (w->is_stopping) {
+        rh_replay_session_end(s, RH_REASON_STOPPED, "stopped before it was opened");
+        return;
+    }
+    rh_replay_session_ask(s, rh_clock_mono_ns());
+    begin_connect(s);
+}
+
+void rh_replay_session_free(struct rh_replay_session *s)
+{
+    assert(s->state == RH_REPLAY_ENDED && !s->batch && !s->ahead && !s->conn && !s->connect);
+    if (s->state_to_restore) {
+        rh_session_state_release(s->state_to_restore);
+        rh_free(s->state_to_restore);
+    }
+    rh_pg_scan_release(&s->scan);
+    rh_prepared_release(&s->prepared);
+    rh_free(s);
+}
+
+void rh_replay_session_stop(struct rh_replay_session *s)
+{
+    if (s->state == RH_REPLAY_CONNECTING || s->state == RH_REPLAY_IDLE ||
+        s->state == RH_REPLAY_DRAINED || s->state == RH_REPLAY_RESTORING) {
+        rh_replay_session_end(s, RH_REASON_STOPPED, "the replay was stopped");
+    }
+}
+
+void rh_replay_session_cancel(struct rh_replay_session *s)
+{
+    if (s->state != RH_REPLAY_BUSY || s->was_cancelled) {
+        return;
+    }
+    s->was_cancelled = true;
+    s->worker->tally.cancels_sent++;
+    rh_connector_cancel(s->worker->engine->connector, s->conn);
+}
+
+void rh_replay_session_abort(struct rh_replay_session *s)
+{
+    rh_replay_session_end(s, RH_REASON_STOPPED, "the replay was stopped");
+}

@@ -1,0 +1,100 @@
+/*
+ * replay/session.h
+ *
+ * One session of the workload, played on a connection of its own.  Everything runs in its worker's
+ * thread.
+ *
+ *   CONNECTING -> RESTORING -> IDLE <-> BUSY        IDLE -> DRAINED -> ENDED
+ *
+ * and from anywhere to ENDED, when the connection is refused or lost or the replay is stopped.
+ */
+#ifndef RH_REPLAY_SESSION_H
+#define RH_REPLAY_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/loop.h"
+#include "formats/pg_scan.h"
+#include "replay/batch.h"
+#include "replay/conn.h"
+#include "replay/exchange.h"
+#include "replay/feeder.h"
+#include "replay/prepared.h"
+#include "replay/request.h"
+
+struct rh_worker;
+struct rh_connect_request;
+
+enum rh_replay_state {
+    RH_REPLAY_CONNECTING,
+    RH_REPLAY_RESTORING, /* connected; settings and prepared statements of before --from are made */
+    RH_REPLAY_IDLE,      /* the next record waits for its time, or for the feeder */
+    RH_REPLAY_BUSY,      /* an exchange is under way */
+    RH_REPLAY_DRAINED,   /* all records are done; waits for its time to close */
+    RH_REPLAY_ENDED,     /* waits for what others still have of it */
+};
+
+/* What the exchange under way is for. */
+enum rh_replay_purpose {
+    RH_PURPOSE_RECORD,  /* the current record */
+    RH_PURPOSE_PREPARE, /* the PREPARE of the current record */
+    RH_PURPOSE_SYNC,    /* the end of a pipeline whose last record is not sent */
+    RH_PURPOSE_RESTORE, /* item restored_count of the state */
+};
+
+struct rh_replay_session {
+    struct rh_worker *worker;
+    struct rh_plan_session *planned;
+    struct rh_replay_session *prev; /* in the worker's list */
+    struct rh_replay_session *next;
+
+    enum rh_replay_state state;
+    enum rh_replay_purpose purpose;
+    bool is_asked;          /* the feeder owes a batch */
+    bool is_exhausted;      /* the current batch, or the one that was, is the last */
+    bool is_reported;       /* the opener knows that it is ready, or will never be */
+    bool in_pipeline;       /* an implicit transaction is open, without its Sync */
+    bool owes_sync;         /* ... and is to be ended before anything else is sent */
+    bool skips_rest;        /* an error ended the pipeline: its other records are not sent */
+    bool was_cancelled;     /* a CancelRequest went out for the current exchange */
+    bool concerns_prepared; /* the current text may change what is prepared */
+
+    struct rh_conn *conn;
+    struct rh_connect_request *connect; /* while connecting */
+    struct rh_watch watch;
+    struct rh_timer timer; /* IDLE: next record; BUSY: cancel; DRAINED: close */
+    struct rh_task again;  /* there is more to read than one turn allows */
+    struct rh_pg_scan scan;
+    struct rh_exchange exchange;
+    struct rh_request request;
+    struct rh_prepared prepared;
+
+    struct rh_feed feed;
+    int64_t asked_ns;
+    struct rh_batch *batch;
+    struct rh_batch *ahead;
+    struct rh_session_state *state_to_restore;
+    uint32_t restored_count;
+
+    int64_t ready_ns;             /* monotonic: the last answer ended, or it connected */
+    uint64_t last_ordinal;        /* of the records that are done */
+    uint32_t production_sqlstate; /* of the current record */
+};
+
+/* Make it and begin to connect. */
+void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps);
+void rh_replay_session_free(struct rh_replay_session *s);
+
+/* Go on as far as possible without waiting: skip what is not sent, send what is due, or set the
+ * timer. */
+void rh_replay_session_step(struct rh_replay_session *s);
+
+/* A stop was asked for: end, unless a statement runs. */
+void rh_replay_session_stop(struct rh_replay_session *s);
+/* Cancel what runs. */
+void rh_replay_session_cancel(struct rh_replay_session *s);
+/* Leave what runs. */
+void rh_replay_session_abort(struct rh_replay_session *s);
+
+#endif

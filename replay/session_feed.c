@@ -1,0 +1,122 @@
+#include <assert.h>
+
+#include "common/clock.h"
+#include "replay/session_parts.h"
+
+/* A session that comes back for more within this time gets large batches. */
+#define BUSY_NS (250 * RH_NS_PER_MS)
+
+void rh_replay_session_ask(struct rh_replay_session *s, int64_t now_ns)
+{
+    struct rh_engine *engine = s->worker->engine;
+    bool hurries = s->asked_ns != 0 && now_ns - s->asked_ns < BUSY_NS;
+    s->feed.want = hurries ? RH_BATCH_LARGE : RH_BATCH_SMALL;
+    s->asked_ns = now_ns;
+    s->is_asked = true;
+    rh_feeder_ask(engine->feeder, &s->feed);
+}
+
+static void ask_ahead(struct rh_replay_session *s)
+{
+    if (!s->is_asked && !s->ahead && !(s->batch && s->batch->last)) {
+        rh_replay_session_ask(s, rh_clock_mono_ns());
+    }
+}
+
+static void hand_in(struct rh_replay_session *s)
+{
+    struct rh_batch *batch = s->batch;
+    s->batch = NULL;
+    if (!batch) {
+        return;
+    }
+    batch->count = batch->pos;
+    if (batch->count > 0) {
+        rh_recorder_put(s->worker->engine->recorder, batch);
+    } else {
+        rh_batch_put(&s->worker->engine->pool, batch);
+    }
+}
+
+struct rh_record *rh_replay_session_current(struct rh_replay_session *s)
+{
+    while (!s->is_exhausted) {
+        struct rh_batch *batch = s->batch;
+        if (batch && batch->pos < batch->count) {
+            if (batch->count - batch->pos <= batch->cap / 2) {
+                ask_ahead(s);
+            }
+            return &batch->records[batch->pos];
+        }
+        if (batch) {
+            s->is_exhausted = batch->last;
+            hand_in(s);
+            continue;
+        }
+        if (!s->ahead) {
+            if (!s->is_asked) {
+                rh_replay_session_ask(s, rh_clock_mono_ns());
+            }
+            return NULL;
+        }
+        s->batch = s->ahead;
+        s->ahead = NULL;
+    }
+    return NULL;
+}
+
+struct rh_record *rh_replay_session_peek(struct rh_replay_session *s)
+{
+    if (s->batch && s->batch->pos + 1 < s->batch->count) {
+        return &s->batch->records[s->batch->pos + 1];
+    }
+    if (s->ahead && s->ahead->count > 0) {
+        return &s->ahead->records[0];
+    }
+    return NULL;
+}
+
+bool rh_replay_session_has_rest(const struct rh_replay_session *s)
+{
+    if (s->is_exhausted) {
+        return false;
+    }
+    bool batch_is_done = s->batch && s->batch->last && s->batch->pos == s->batch->count;
+    return !batch_is_done;
+}
+
+void rh_replay_session_advance(struct rh_replay_session *s, struct rh_record *r)
+{
+    struct rh_worker_progress *progress = &s->worker->progress;
+    assert(r == &s->batch->records[s->batch->pos]);
+    if (rh_tally_add(&s->worker->tally, r)) {
+        atomic_fetch_add_explicit(&progress->statements_failed, 1, memory_order_relaxed);
+    }
+    if (rh_kind_is_statement(r->kind)) {
+        atomic_fetch_add_explicit(&progress->records_done, 1, memory_order_relaxed);
+    }
+    s->last_ordinal = r->ordinal;
+    s->batch->pos++;
+}
+
+void rh_replay_session_drop_batches(struct rh_replay_session *s)
+{
+    hand_in(s);
+    rh_batch_put(&s->worker->engine->pool, s->ahead);
+    s->ahead = NULL;
+}
+
+void rh_replay_session_log(struct rh_replay_session *s, enum rh_kind kind, const char *how)
+{
+    struct rh_engine *engine = s->worker->engine;
+    struct rh_batch *batch = rh_batch_get(&engine->pool, RH_BATCH_SMALL);
+    struct rh_record *r = &batch->records[0];
+    rh_record_init(r);
+    r->kind = kind;
+    r->session = s->planned->session->number;
+    r->start_ns = rh_replay_session_wall_ns(s, rh_clock_mono_ns());
+    r->detail = rh_arena_copy(&batch->arena, rh_span_cstr(how));
+    batch->planned = s->planned;
+    batch->count = 1;
+    rh_recorder_put(engine->recorder, batch);
+}

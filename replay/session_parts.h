@@ -1,0 +1,51 @@
+/*
+ * replay/session_parts.h
+ *
+ * What the source files of a session share among themselves: session.c opens and ends it,
+ * session_feed.c has its records, session_io.c its bytes, session_play.c decides.
+ */
+#ifndef RH_REPLAY_SESSION_PARTS_H
+#define RH_REPLAY_SESSION_PARTS_H
+
+#include "replay/session.h"
+#include "replay/worker.h"
+
+/* session.c: the connection is usable; clock or records may still be missing. */
+void rh_replay_session_ready(struct rh_replay_session *s, int64_t now_ns);
+/* End with a reason for what was not sent (NONE: all was), and say how in the run.  A record that
+ * was sent and not answered is lost. */
+void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, const char *how);
+/* The connection broke. */
+void rh_replay_session_lose(struct rh_replay_session *s, const char *how);
+int64_t rh_replay_session_wall_ns(const struct rh_replay_session *s, int64_t mono_ns);
+
+/* session_feed.c */
+void rh_replay_session_ask(struct rh_replay_session *s, int64_t now_ns);
+/* The next record, or NULL: the feeder owes it, or is_exhausted. */
+struct rh_record *rh_replay_session_current(struct rh_replay_session *s);
+/* The record behind it, if it is here already. */
+struct rh_record *rh_replay_session_peek(struct rh_replay_session *s);
+/* Whether there are, or may be, records that are not done. */
+bool rh_replay_session_has_rest(const struct rh_replay_session *s);
+/* The current record has its outcome and its fate. */
+void rh_replay_session_advance(struct rh_replay_session *s, struct rh_record *r);
+/* Hand in what is done and give back the rest. */
+void rh_replay_session_drop_batches(struct rh_replay_session *s);
+/* An OPEN or CLOSE record of this moment. */
+void rh_replay_session_log(struct rh_replay_session *s, enum rh_kind kind, const char *how);
+
+/* session_io.c */
+int rh_replay_session_watch(struct rh_replay_session *s, struct rh_error *err);
+/* Send worker->out as a new exchange (or as a part of the one under way).  -1: the session has
+ * ended. */
+int rh_replay_session_send(struct rh_replay_session *s);
+
+/* session_play.c: the exchange under way has ended. */
+void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_ns);
+/* Restore the next item of the state, or become ready. */
+void rh_replay_session_restore(struct rh_replay_session *s, int64_t now_ns);
+/* The current record will not get an answer. */
+void rh_replay_session_lose_record(struct rh_replay_session *s, int64_t now_ns);
+void rh_replay_session_fire(struct rh_timer *timer, int64_t now_ns);
+
+#endif

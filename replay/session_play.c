@@ -1,0 +1,434 @@
+#include <assert.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "formats/pg_write.h"
+#include "replay/connector.h"
+#include "replay/session_parts.h"
+
+/* What of a record's flags is about production's outcome and not about the statement. */
+enum {
+    OUTCOME_FLAGS = RH_FLAG_COMMIT_NOT_TIMED | RH_FLAG_ERROR_ONLY | RH_FLAG_START_ESTIMATED |
+                    RH_FLAG_CANCELED | RH_FLAG_STATEMENT_TIMEOUT
+};
+
+static int64_t planned_ns(const struct rh_replay_session *s, const struct rh_record *r)
+{
+    return s->worker->begin_ns + r->run.planned_ns;
+}
+
+/* Production's outcome gives way to the replay's. */
+static void clear_outcome(struct rh_record *r)
+{
+    r->flags &= ~(uint32_t) OUTCOME_FLAGS;
+    r->outcome = (struct rh_outcome){
+        .first_ns = RH_TIME_UNKNOWN,
+        .done_ns = RH_TIME_UNKNOWN,
+        .parse_ns = -1,
+        .bind_ns = -1,
+        .execute_ns = -1,
+        .sqlstate = RH_SQLSTATE_UNKNOWN,
+        .rows = RH_COUNT_UNKNOWN,
+        .bytes = RH_COUNT_UNKNOWN,
+    };
+}
+
+/* A record that is not sent. */
+static void pass(struct rh_replay_session *s, struct rh_record *r)
+{
+    int64_t at_ns = s->worker->engine->plan->speed_is_max ? s->ready_ns : planned_ns(s, r);
+    r->run.planned_ns = r->start_ns = rh_replay_session_wall_ns(s, at_ns);
+    clear_outcome(r);
+    if (s->in_pipeline && (r->txn & RH_TXN_ENDS)) {
+        s->owes_sync = true;
+    }
+    rh_replay_session_advance(s, r);
+}
+
+static void refuse(struct rh_replay_session *s, struct rh_record *r, enum rh_fate fate,
+                   enum rh_reason reason)
+{
+    r->run.fate = fate;
+    r->run.reason = reason;
+    pass(s, r);
+}
+
+/* Begin an exchange of worker->out. */
+static int send_exchange(struct rh_replay_session *s, enum rh_replay_purpose purpose,
+                         enum rh_exchange_end end)
+{
+    s->purpose = purpose;
+    if (purpose != RH_PURPOSE_RESTORE) {
+        s->state = RH_REPLAY_BUSY;
+    }
+    s->was_cancelled = false;
+    rh_exchange_begin(&s->exchange, end);
+    return rh_replay_session_send(s);
+}
+
+static void send_sync(struct rh_replay_session *s)
+{
+    struct rh_error err;
+    rh_buf_clear(&s->worker->out);
+    if (rh_pg_write_sync(&s->worker->out, &err) != 0) {
+        return;
+    }
+    s->owes_sync = s->in_pipeline = false;
+    s->request = (struct rh_request){.end = RH_EXCHANGE_READY, .extended = true};
+    send_exchange(s, RH_PURPOSE_SYNC, RH_EXCHANGE_READY);
+}
+
+/* A log shows the PREPARE of an SQL EXECUTE, but perhaps not when it was run.  True: it was sent.
+ */
+static bool send_prepare(struct rh_replay_session *s, const struct rh_record *r)
+{
+    struct rh_worker *w = s->worker;
+    struct rh_error err;
+    if (!(r->flags & RH_FLAG_SQL_EXECUTE) || !r->prepare_text.data) {
+        return false;
+    }
+    rh_buf_clear(&w->text);
+    if (!rh_prepared_name(r->prepare_text, &w->text) ||
+        rh_prepared_has(&s->prepared, rh_buf_span(&w->text))) {
+        return false;
+    }
+    rh_buf_clear(&w->out);
+    if (rh_pg_write_query(&w->out, r->prepare_text, &err) != 0) {
+        return false;
+    }
+    /* Whether it fails or not, it is not sent again for this record. */
+    rh_prepared_put(&s->prepared, rh_buf_span(&w->text), rh_prepared_text_hash(r->prepare_text));
+    s->request = (struct rh_request){.end = RH_EXCHANGE_READY};
+    w->tally.prepares_sent++;
+    send_exchange(s, RH_PURPOSE_PREPARE, RH_EXCHANGE_READY);
+    return true;
+}
+
+/*
+ * A statement that the user cancelled in production would go on to its end here, so it is cancelled
+ * after the time it had; one with a cancel request of its own (from the wire) at that request's
+ * time.
+ */
+static void arm_cancel(struct rh_replay_session *s, const struct rh_record *r, int64_t sent_ns)
+{
+    const struct rh_plan *plan = s->worker->engine->plan;
+    const struct rh_record *next = rh_replay_session_peek(s);
+    int64_t after_ns = -1;
+    if (next && next->kind == RH_KIND_CANCEL) {
+        after_ns = next->start_ns - r->start_ns;
+    } else if ((r->flags & RH_FLAG_CANCELED) && r->outcome.done_ns != RH_TIME_UNKNOWN) {
+        after_ns = r->outcome.done_ns - r->start_ns;
+    }
+    if (after_ns < 0) {
+        return;
+    }
+    if (!plan->speed_is_max) {
+        after_ns = rh_time_map_scale_ns(&plan->map, after_ns);
+    }
+    rh_timer_arm(s->worker->loop, &s->timer, sent_ns + after_ns);
+}
+
+/* Whether r belongs to a pipeline that goes on behind it: then there is no Sync after it. */
+static bool opens_pipeline(const struct rh_replay_session *s, const struct rh_record *r)
+{
+    if (r->kind != RH_KIND_EXECUTE || (r->txn & (RH_TXN_ENDS | RH_TXN_BLOCK))) {
+        return false;
+    }
+    return s->in_pipeline || (r->txn & RH_TXN_BEGINS);
+}
+
+static void count_production(struct rh_replay_session *s, const struct rh_record *r)
+{
+    if (!rh_kind_is_statement(r->kind) || r->outcome.sqlstate == RH_SQLSTATE_UNKNOWN) {
+        return;
+    }
+    s->worker->tally.production_known++;
+    s->worker->tally.production_failed += r->outcome.sqlstate != 0;
+}
+
+/* Fill in when the record was due and went out. */
+static void stamp_sent(struct rh_replay_session *s, struct rh_record *r, int64_t now_ns)
+{
+    struct rh_worker_progress *progress = &s->worker->progress;
+    int64_t due_ns = planned_ns(s, r);
+    int64_t ready_ns = s->ready_ns > s->worker->begin_ns ? s->ready_ns : s->worker->begin_ns;
+    if (s->worker->engine->plan->speed_is_max) {
+        due_ns = ready_ns;
+    }
+    r->run.planned_ns = rh_replay_session_wall_ns(s, due_ns);
+    if (ready_ns > due_ns) {
+        r->run.ready_ns = rh_replay_session_wall_ns(s, ready_ns);
+        due_ns = ready_ns;
+    }
+    r->start_ns = r->run.sent_ns = rh_replay_session_wall_ns(s, now_ns);
+    atomic_store_explicit(&progress->lag_ns, now_ns - due_ns, memory_order_relaxed);
+    if (rh_kind_is_statement(r->kind)) {
+        atomic_fetch_add_explicit(&progress->statements_sent, 1, memory_order_relaxed);
+    }
+}
+
+static void send_record(struct rh_replay_session *s, struct rh_record *r)
+{
+    struct rh_worker *w = s->worker;
+    struct rh_error err;
+    bool with_sync = !opens_pipeline(s, r);
+    rh_buf_clear(&w->out);
+    if (rh_request_build(&s->request, r, with_sync, &s->prepared, &s->batch->arena, &w->text,
+                         &w->out, &err) != 0) {
+        /* Only bytes that no client can have sent end here. */
+        refuse(s, r, RH_FATE_SKIPPED, RH_REASON_DAMAGED);
+        return;
+    }
+    if (s->request.parses) {
+        rh_prepared_forget(&s->prepared, r->statement_name);
+    }
+    s->concerns_prepared = rh_prepared_concerns(rh_buf_span(&w->text));
+    count_production(s, r);
+
+    int64_t now_ns = rh_clock_mono_ns();
+    arm_cancel(s, r, now_ns);
+    clear_outcome(r);
+    stamp_sent(s, r, now_ns);
+    s->in_pipeline = !with_sync;
+    send_exchange(s, RH_PURPOSE_RECORD, s->request.end);
+}
+
+/* A cancel request whose statement has ended already, or never ran: it has nothing to do. */
+static void send_late_cancel(struct rh_replay_session *s, struct rh_record *r)
+{
+    int64_t now_ns = rh_clock_mono_ns();
+    s->worker->tally.cancels_sent++;
+    rh_connector_cancel(s->worker->engine->connector, s->conn);
+    clear_outcome(r);
+    stamp_sent(s, r, now_ns);
+    r->run.fate = RH_FATE_DONE;
+    rh_replay_session_advance(s, r);
+}
+
+static void drain(struct rh_replay_session *s)
+{
+    const struct rh_plan *plan = s->worker->engine->plan;
+    const struct rh_plan_session *ps = s->planned;
+    if (s->in_pipeline) {
+        send_sync(s);
+        return;
+    }
+    int64_t at_ns = INT64_MIN;
+    s->state = RH_REPLAY_DRAINED;
+    if (!plan->speed_is_max && !ps->close_early) {
+        at_ns = s->worker->begin_ns +
+                rh_time_map_offset_ns(&plan->map, ps->close_ns == RH_TIME_UNKNOWN ? plan->end_ns
+                                                                                  : ps->close_ns);
+    }
+    if (at_ns <= rh_clock_mono_ns()) {
+        rh_replay_session_end(s, RH_REASON_NONE, NULL);
+    } else {
+        rh_timer_arm(s->worker->loop, &s->timer, at_ns);
+    }
+}
+
+/* Records of a pipeline behind its error: the server would skip them, up to Sync. */
+static bool is_skipped_by_server(struct rh_replay_session *s, const struct rh_record *r)
+{
+    if (s->skips_rest && (r->kind == RH_KIND_QUERY || (r->txn & (RH_TXN_BEGINS | RH_TXN_BLOCK)))) {
+        s->skips_rest = false;
+    }
+    return s->skips_rest;
+}
+
+/* Do what is to be done for r.  False: it waits for its time. */
+static bool play(struct rh_replay_session *s, struct rh_record *r)
+{
+    if (!rh_kind_has_ordinal(r->kind)) {
+        s->batch->pos++; /* COPY data: there is none in a run */
+        return true;
+    }
+    if (r->run.fate != RH_FATE_NONE) {
+        pass(s, r);
+        return true;
+    }
+    if (is_skipped_by_server(s, r)) {
+        s->skips_rest = !(r->txn & RH_TXN_ENDS);
+        refuse(s, r, RH_FATE_NOT_SENT, RH_REASON_PROTOCOL);
+        return true;
+    }
+    bool must_end = r->kind != RH_KIND_EXECUTE || (r->txn & (RH_TXN_BEGINS | RH_TXN_BLOCK));
+    if (s->in_pipeline && must_end) {
+        send_sync(s);
+        return true;
+    }
+    if (!s->worker->engine->plan->speed_is_max && planned_ns(s, r) > rh_clock_mono_ns()) {
+        rh_timer_arm(s->worker->loop, &s->timer, planned_ns(s, r));
+        return false;
+    }
+    if (r->kind == RH_KIND_CANCEL) {
+        send_late_cancel(s, r);
+    } else if (!send_prepare(s, r)) {
+        send_record(s, r);
+    }
+    return true;
+}
+
+void rh_replay_session_step(struct rh_replay_session *s)
+{
+    bool goes_on = s->worker->begin_ns != 0;
+    while (goes_on && s->state == RH_REPLAY_IDLE) {
+        struct rh_record *r = NULL;
+        if (s->worker->is_stopping) {
+            rh_replay_session_end(s, RH_REASON_STOPPED, "the replay was stopped");
+        } else if (s->owes_sync) {
+            send_sync(s);
+        } else if ((r = rh_replay_session_current(s)) != NULL) {
+            goes_on = play(s, r);
+        } else if (s->is_exhausted) {
+            drain(s);
+        } else {
+            goes_on = false;
+        }
+    }
+}
+
+void rh_replay_session_fire(struct rh_timer *timer, int64_t now_ns)
+{
+    struct rh_replay_session *s = timer->ctx;
+    struct rh_record *next;
+    (void) now_ns;
+    switch (s->state) {
+    case RH_REPLAY_IDLE:
+        rh_replay_session_step(s);
+        break;
+    case RH_REPLAY_BUSY:
+        next = rh_replay_session_peek(s);
+        rh_replay_session_cancel(s);
+        if (next && next->kind == RH_KIND_CANCEL) {
+            next->run.fate = RH_FATE_DONE;
+        }
+        break;
+    case RH_REPLAY_DRAINED:
+        rh_replay_session_end(s, RH_REASON_NONE, NULL);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What the answer means for what is prepared. */
+static void learn(struct rh_replay_session *s, const struct rh_record *r)
+{
+    const struct rh_exchange *x = &s->exchange;
+    if (s->request.parses && x->parse_done) {
+        rh_prepared_put(&s->prepared, r->statement_name, s->request.text_hash);
+    }
+    if (r->statement_name.len > 0 &&
+        x->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("26000"))) {
+        rh_prepared_forget(&s->prepared, r->statement_name);
+    }
+    if (s->concerns_prepared && x->outcome.sqlstate == 0) {
+        rh_buf_clear(&s->worker->text);
+        if (rh_record_text(r, &s->worker->text) == 0) {
+            rh_prepared_apply(&s->prepared, rh_buf_span(&s->worker->text));
+        }
+    }
+}
+
+static void finish_record(struct rh_replay_session *s, int64_t now_ns)
+{
+    struct rh_record *r = rh_replay_session_current(s);
+    const struct rh_exchange *x = &s->exchange;
+    assert(r && r->run.sent_ns != RH_TIME_UNKNOWN);
+    learn(s, r);
+    r->outcome = x->outcome;
+    r->outcome.tag = rh_arena_copy(&s->batch->arena, x->outcome.tag);
+    r->outcome.done_ns = rh_replay_session_wall_ns(s, now_ns);
+    if (x->outcome.first_ns != RH_TIME_UNKNOWN) {
+        r->outcome.first_ns = rh_replay_session_wall_ns(s, x->outcome.first_ns);
+    }
+    r->run.fate = RH_FATE_DONE;
+    if (x->copy_failed) {
+        r->run.fate = RH_FATE_SKIPPED;
+        r->run.reason = RH_REASON_NO_COPY_DATA;
+    } else if (s->was_cancelled &&
+               x->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("57014"))) {
+        r->flags |= RH_FLAG_CANCELED;
+    }
+    if (x->needs_sync) {
+        s->owes_sync = true;
+        s->skips_rest = true;
+    }
+    rh_replay_session_advance(s, r);
+}
+
+void rh_replay_session_lose_record(struct rh_replay_session *s, int64_t now_ns)
+{
+    struct rh_record *r = rh_replay_session_current(s);
+    assert(r && r->run.sent_ns != RH_TIME_UNKNOWN);
+    r->run.fate = RH_FATE_LOST;
+    r->outcome.done_ns = rh_replay_session_wall_ns(s, now_ns);
+    if (s->exchange.is_active && s->exchange.outcome.first_ns != RH_TIME_UNKNOWN) {
+        r->outcome.first_ns = rh_replay_session_wall_ns(s, s->exchange.outcome.first_ns);
+    }
+    rh_replay_session_advance(s, r);
+}
+
+void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_ns)
+{
+    rh_timer_cancel(s->worker->loop, &s->timer);
+    switch (s->purpose) {
+    case RH_PURPOSE_RECORD:
+        finish_record(s, now_ns);
+        break;
+    case RH_PURPOSE_PREPARE:
+        s->worker->tally.setups_failed += s->exchange.outcome.sqlstate != 0;
+        break;
+    case RH_PURPOSE_SYNC:
+        break;
+    case RH_PURPOSE_RESTORE:
+        s->worker->tally.setups_failed += s->exchange.outcome.sqlstate != 0;
+        s->restored_count++;
+        return;
+    }
+    s->ready_ns = now_ns;
+    s->state = RH_REPLAY_IDLE;
+}
+
+/* Put the messages that make an item again into worker->out; false if there is nothing to send. */
+static bool build_restore(struct rh_replay_session *s, const struct rh_state_item *item)
+{
+    struct rh_buf *out = &s->worker->out;
+    struct rh_error err;
+    rh_buf_clear(out);
+    s->request = (struct rh_request){.end = RH_EXCHANGE_READY};
+    switch (item->kind) {
+    case RH_STATE_STATEMENT:
+        s->request.extended = true;
+        rh_prepared_put(&s->prepared, item->name, rh_prepared_text_hash(item->text));
+        return rh_pg_write_parse(out, item->name, item->text, NULL, 0, &err) == 0 &&
+               rh_pg_write_sync(out, &err) == 0;
+    case RH_STATE_PREPARE:
+        rh_prepared_put(&s->prepared, item->name, rh_prepared_text_hash(item->text));
+        return rh_pg_write_query(out, item->text, &err) == 0;
+    case RH_STATE_SETTING:
+        return !rh_span_is(item->name, "client_encoding") &&
+               rh_pg_write_query(out, item->text, &err) == 0;
+    }
+    return false;
+}
+
+void rh_replay_session_restore(struct rh_replay_session *s, int64_t now_ns)
+{
+    if (s->planned->restore) {
+        /* The state comes with the first batch. */
+        if (!s->ahead && !s->batch) {
+            return;
+        }
+        const struct rh_session_state *state = s->state_to_restore;
+        while (state && s->restored_count < state->count) {
+            if (build_restore(s, &state->items[s->restored_count])) {
+                send_exchange(s, RH_PURPOSE_RESTORE, RH_EXCHANGE_READY);
+                return;
+            }
+            s->restored_count++;
+        }
+    }
+    rh_replay_session_ready(s, now_ns);
+}

@@ -1,0 +1,121 @@
+#include "replay/tally.h"
+
+#include <stdlib.h>
+
+void rh_tally_init(struct rh_tally *t)
+{
+    *t = (struct rh_tally){0};
+    rh_hist_init(&t->lag_ns);
+}
+
+void rh_tally_release(struct rh_tally *t)
+{
+    rh_hist_release(&t->lag_ns);
+}
+
+static void count_state(struct rh_tally *t, uint32_t sqlstate, bool types_unknown, uint64_t n)
+{
+    for (uint32_t i = 0; i < t->state_count; i++) {
+        if (t->states[i].sqlstate == sqlstate && t->states[i].types_unknown == types_unknown) {
+            t->states[i].count += n;
+            return;
+        }
+    }
+    if (t->state_count < RH_TALLY_STATES_MAX) {
+        t->states[t->state_count++] = (struct rh_tally_state){sqlstate, types_unknown, n};
+    } else {
+        t->states_beyond += n;
+    }
+}
+
+void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
+{
+    into->sessions_opened += from->sessions_opened;
+    into->sessions_failed += from->sessions_failed;
+    into->sessions_lost += from->sessions_lost;
+    into->statements_sent += from->statements_sent;
+    into->statements_failed += from->statements_failed;
+    into->statements_lost += from->statements_lost;
+    into->production_failed += from->production_failed;
+    into->production_known += from->production_known;
+    into->others_sent += from->others_sent;
+    into->prepares_sent += from->prepares_sent;
+    into->setups_failed += from->setups_failed;
+    into->cancels_sent += from->cancels_sent;
+    for (int i = 0; i < RH_REASON_COUNT; i++) {
+        into->skipped[i] += from->skipped[i];
+        into->not_sent[i] += from->not_sent[i];
+    }
+    for (uint32_t i = 0; i < from->state_count; i++) {
+        count_state(into, from->states[i].sqlstate, from->states[i].types_unknown,
+                    from->states[i].count);
+    }
+    into->states_beyond += from->states_beyond;
+    rh_hist_merge(&into->lag_ns, &from->lag_ns);
+}
+
+bool rh_tally_types_unknown(const struct rh_record *r, uint32_t sqlstate)
+{
+    static const char *const states[] = {"42725", "42P18", "42804", "42883"};
+    if (!(r->flags & RH_FLAG_NO_TYPES) || r->param_count == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (sqlstate == rh_sqlstate_pack(rh_span_cstr(states[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool rh_tally_add(struct rh_tally *t, const struct rh_record *r)
+{
+    bool sent = r->run.sent_ns != RH_TIME_UNKNOWN;
+    if (sent) {
+        int64_t due_ns = r->run.planned_ns;
+        if (r->run.ready_ns != RH_TIME_UNKNOWN && r->run.ready_ns > due_ns) {
+            due_ns = r->run.ready_ns;
+        }
+        rh_hist_add(&t->lag_ns, r->run.sent_ns - due_ns);
+    }
+    if (!rh_kind_is_statement(r->kind)) {
+        t->others_sent += sent;
+        return false;
+    }
+    t->statements_sent += sent;
+    switch (r->run.fate) {
+    case RH_FATE_SKIPPED:
+        t->skipped[r->run.reason]++;
+        return false;
+    case RH_FATE_NOT_SENT:
+        t->not_sent[r->run.reason]++;
+        return false;
+    case RH_FATE_LOST:
+        t->statements_lost++;
+        return false;
+    default:
+        break;
+    }
+    if (r->outcome.sqlstate == 0) {
+        return false;
+    }
+    t->statements_failed++;
+    count_state(t, r->outcome.sqlstate, rh_tally_types_unknown(r, r->outcome.sqlstate), 1);
+    return true;
+}
+
+static int compare_states(const void *a, const void *b)
+{
+    const struct rh_tally_state *x = a, *y = b;
+    if (x->count != y->count) {
+        return x->count > y->count ? -1 : 1;
+    }
+    return (x->sqlstate > y->sqlstate) - (x->sqlstate < y->sqlstate);
+}
+
+void rh_tally_sort_states(struct rh_tally *t)
+{
+    if (t->state_count > 0) {
+        qsort(t->states, t->state_count, sizeof t->states[0], compare_states);
+    }
+}

@@ -1,0 +1,56 @@
+/*
+ * replay/tally.h
+ *
+ * What one worker counts; tallies of all workers are added up for the summary.
+ */
+#ifndef RH_REPLAY_TALLY_H
+#define RH_REPLAY_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/hist.h"
+#include "formats/record.h"
+
+/* Different SQLSTATEs that are told apart; PostgreSQL has about 260. */
+enum { RH_TALLY_STATES_MAX = 512 };
+
+struct rh_tally_state {
+    uint32_t sqlstate;
+    bool types_unknown;
+    uint64_t count;
+};
+
+struct rh_tally {
+    uint64_t sessions_opened;
+    uint64_t sessions_failed;
+    uint64_t sessions_lost;
+    uint64_t statements_sent; /* statements; what follows in this block too */
+    uint64_t statements_failed;
+    uint64_t statements_lost;
+    uint64_t production_failed; /* of those sent, failed in production */
+    uint64_t production_known;  /* of those sent, production's outcome is known */
+    uint64_t others_sent;       /* records that are not statements */
+    uint64_t prepares_sent;     /* PREPARE commands that the log showed only with their EXECUTE */
+    uint64_t setups_failed;     /* of those, and of commands that restore a session's state */
+    uint64_t cancels_sent;
+    uint64_t skipped[RH_REASON_COUNT];  /* statements not replayable, by reason */
+    uint64_t not_sent[RH_REASON_COUNT]; /* statements that could have been */
+    struct rh_tally_state states[RH_TALLY_STATES_MAX];
+    uint32_t state_count;
+    uint64_t states_beyond; /* failures with a state that found no room */
+    struct rh_hist lag_ns;  /* sent - max(planned, ready) */
+};
+
+void rh_tally_init(struct rh_tally *t);
+void rh_tally_release(struct rh_tally *t);
+void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from);
+
+/* A failure that only the missing parameter types of a log explain (42725, 42P18, 42804, 42883). */
+bool rh_tally_types_unknown(const struct rh_record *r, uint32_t sqlstate);
+/* Count a record whose run part and outcome are final.  True if it is a statement that failed. */
+bool rh_tally_add(struct rh_tally *t, const struct rh_record *r);
+/* Most frequent first. */
+void rh_tally_sort_states(struct rh_tally *t);
+
+#endif

@@ -1,0 +1,66 @@
+#include "replay/unsent.h"
+
+#include "formats/trace_reader.h"
+
+/* From when on there is something to write; INT64_MAX: nothing. */
+static int64_t find_start(const struct rh_plan *plan)
+{
+    int64_t from_ns = INT64_MAX;
+    for (uint32_t i = 0; i < plan->session_count; i++) {
+        const struct rh_plan_session *ps = &plan->sessions[i];
+        int64_t first_ns = rh_trace_index_first_ns(plan->index, ps->trace_index);
+        if (ps->rest != RH_REASON_NONE && first_ns != RH_TIME_UNKNOWN && first_ns < from_ns) {
+            from_ns = first_ns;
+        }
+    }
+    return from_ns != INT64_MAX && from_ns < plan->from_ns ? plan->from_ns : from_ns;
+}
+
+static void make_unsent(const struct rh_plan *plan, const struct rh_plan_session *ps,
+                        int64_t begin_wall_ns, struct rh_record *r)
+{
+    rh_plan_judge(plan, ps, r);
+    if (r->run.fate == RH_FATE_NONE) {
+        r->run.fate = RH_FATE_NOT_SENT;
+        r->run.reason = ps->rest;
+    }
+    r->run.planned_ns += begin_wall_ns;
+    r->start_ns = r->run.planned_ns;
+    r->outcome = (struct rh_outcome){
+        .first_ns = RH_TIME_UNKNOWN,
+        .done_ns = RH_TIME_UNKNOWN,
+        .parse_ns = -1,
+        .bind_ns = -1,
+        .execute_ns = -1,
+        .sqlstate = RH_SQLSTATE_UNKNOWN,
+        .rows = RH_COUNT_UNKNOWN,
+        .bytes = RH_COUNT_UNKNOWN,
+    };
+}
+
+int rh_unsent_write(struct rh_plan *plan, struct rh_trace_file *file, struct rh_recorder *recorder,
+                    int64_t begin_wall_ns, struct rh_tally *tally, struct rh_error *err)
+{
+    int64_t from_ns = find_start(plan);
+    if (from_ns == INT64_MAX) {
+        return 0;
+    }
+    struct rh_trace_reader *reader;
+    struct rh_record r;
+    if (rh_trace_reader_open(&reader, file, from_ns, plan->to_ns, err) != 0) {
+        return -1;
+    }
+    int rc = 0, got = 0;
+    while (rc == 0 && (got = rh_trace_reader_next(reader, &r, err)) == 1) {
+        struct rh_plan_session *ps = rh_map_get(&plan->by_number, r.session);
+        if (!ps || ps->rest == RH_REASON_NONE || !rh_kind_has_ordinal(r.kind) ||
+            r.ordinal < ps->rest_ordinal) {
+            continue;
+        }
+        make_unsent(plan, ps, begin_wall_ns, &r);
+        rh_tally_add(tally, &r);
+        rc = rh_recorder_write(recorder, ps, &r, err);
+    }
+    rh_trace_reader_close(reader);
+    return rc != 0 ? rc : got;
+}
