@@ -78,7 +78,7 @@ static void log_line(const char *prefix, const char *format, va_list args)
         size_t body = (size_t) n;
         if (body >= room) {
             body = room - 1;
-            memcpy(line + used + body - 3, "...", 3);
+            memset(line + used + body - 3, '.', 3);
         }
         blunt_controls(line + used, body);
         used += body;

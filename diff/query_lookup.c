@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "common/alloc.h"
 #include "common/fingerprint.h"
+#include "common/hash.h"
 #include "common/sql_template.h"
 
 enum {
@@ -90,7 +90,7 @@ static uint32_t find_by_text(struct rh_query_lookup *l, struct rh_span text, boo
 
 static uint32_t find_by_template(struct rh_query_lookup *l, struct rh_span tmpl)
 {
-    uint64_t hash = XXH3_64bits(tmpl.data, tmpl.len);
+    uint64_t hash = rh_hash(tmpl);
     void *known = rh_map_get(&l->by_hash, hash);
     if (known) {
         return (uint32_t) (uintptr_t) known - 1;
@@ -113,7 +113,7 @@ static uint32_t find_without_text(struct rh_query_lookup *l, const struct rh_rec
     } else {
         snprintf(text, sizeof text, "(text unknown)");
     }
-    uint64_t fingerprint = XXH64(text, strlen(text), 0);
+    uint64_t fingerprint = rh_hash_stable(rh_span_cstr(text));
     int64_t known = rh_query_table_find(l->table, fingerprint);
     return known >= 0 ? (uint32_t) known
                       : rh_query_table_add(l->table, fingerprint, rh_span_cstr(text));

@@ -2,9 +2,9 @@
 
 #include <string.h>
 #include <strings.h>
-#include <xxhash.h>
 
 #include "common/buf.h"
+#include "common/hash.h"
 #include "common/sql_class.h"
 #include "common/sql_scan.h"
 
@@ -20,24 +20,19 @@ void rh_prepared_release(struct rh_prepared *p)
     rh_map_release(&p->names);
 }
 
-static uint64_t hash(struct rh_span s)
-{
-    return XXH3_64bits(s.data ? s.data : "", s.len);
-}
-
 uint64_t rh_prepared_text_hash(struct rh_span text)
 {
-    return hash(text) | 1; /* a map's value is not NULL */
+    return rh_hash(text) | 1; /* a map's value is not NULL */
 }
 
 bool rh_prepared_is(const struct rh_prepared *p, struct rh_span name, uint64_t text_hash)
 {
-    return (uint64_t) (uintptr_t) rh_map_get(&p->names, hash(name)) == text_hash;
+    return (uint64_t) (uintptr_t) rh_map_get(&p->names, rh_hash(name)) == text_hash;
 }
 
 bool rh_prepared_has(const struct rh_prepared *p, struct rh_span name)
 {
-    return rh_map_get(&p->names, hash(name)) != NULL;
+    return rh_map_get(&p->names, rh_hash(name)) != NULL;
 }
 
 void rh_prepared_put(struct rh_prepared *p, struct rh_span name, uint64_t text_hash)
@@ -45,13 +40,13 @@ void rh_prepared_put(struct rh_prepared *p, struct rh_span name, uint64_t text_h
     if (p->names.count >= RH_PREPARED_MAX) {
         rh_prepared_forget_all(p);
     }
-    rh_map_put(&p->names, hash(name), (void *) (uintptr_t) text_hash);
+    rh_map_put(&p->names, rh_hash(name), (void *) (uintptr_t) text_hash);
 }
 
 void rh_prepared_forget(struct rh_prepared *p, struct rh_span name)
 {
     if (p->names.count > 0) {
-        rh_map_remove(&p->names, hash(name));
+        rh_map_remove(&p->names, rh_hash(name));
     }
 }
 

@@ -12,14 +12,16 @@ done
 
 check_header()
 {
-    local header=$1 guard output
+    local header=$1 guard output before=""
     guard="RH_$(printf '%s' "$header" | tr 'a-z/.-' 'A-Z___')"
     grep -qx "#ifndef $guard" "$header" && grep -qx "#define $guard" "$header" ||
         echo "$header:1: the guard is not $guard"
+    # Every unit test begins with rh_test.h, and so may its headers.
+    [[ $header = tests/unit/* ]] && before='#include "rh_test.h"'
     # shellcheck disable=SC2086
-    output=$(echo "#include \"$header\"" |
+    output=$(printf '%s\n#include "%s"\n' "$before" "$header" |
         "${CC:-cc}" -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only \
-            -I. -Itests/unit $libraries -x c - 2>&1) ||
+            -I. -Itests/unit -DRH_DATA_DIR='""' -DRH_SOURCE_DIR='""' $libraries -x c - 2>&1) ||
         printf '%s\n' "$output" | grep -m 1 error | sed "s,^,$header:1: does not compile alone: ,"
 }
 export -f check_header

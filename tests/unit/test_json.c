@@ -172,14 +172,10 @@ static void test_full_buffer_is_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compact),
-        cmocka_unit_test(test_pretty),
-        cmocka_unit_test(test_several_documents),
-        cmocka_unit_test(test_unknown_values_are_null),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_text_in_pieces),
-        cmocka_unit_test(test_full_buffer_is_noticed),
+        cmocka_unit_test(test_compact),           cmocka_unit_test(test_pretty),
+        cmocka_unit_test(test_several_documents), cmocka_unit_test(test_unknown_values_are_null),
+        cmocka_unit_test(test_escapes),           cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_text_in_pieces),    cmocka_unit_test(test_full_buffer_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
