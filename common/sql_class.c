@@ -357,17 +357,22 @@ enum rh_sql_class rh_sql_classify(struct rh_span text, bool is_template, uint32_
 
 void rh_sql_name_fold(struct rh_span name, struct rh_buf *out)
 {
-    bool quoted = name.len >= 2 && name.data[0] == '"' && name.data[name.len - 1] == '"';
-    if (quoted) {
-        name = (struct rh_span){name.data + 1, name.len - 2};
-    }
+    bool quoted = false;
     for (size_t i = 0; i < name.len; i++) {
         char c = name.data[i];
-        if (quoted && c == '"' && i + 1 < name.len && name.data[i + 1] == '"') {
-            i++;
-        } else if (!quoted && c >= 'A' && c <= 'Z') {
-            c = (char) (c | 0x20);
+        if (c == '"' && !quoted && memchr(name.data + i + 1, '"', name.len - i - 1)) {
+            quoted = true;
+        } else if (c == '"' && quoted) {
+            if (i + 1 < name.len && name.data[i + 1] == '"') {
+                rh_buf_add_byte(out, '"');
+                i++;
+            } else {
+                quoted = false;
+            }
+        } else if (quoted) {
+            rh_buf_add_byte(out, (uint8_t) c);
+        } else if (rh_lex_class_of(c) != RH_LEX_SPACE) {
+            rh_buf_add_byte(out, (uint8_t) (c >= 'A' && c <= 'Z' ? c | 0x20 : c));
         }
-        rh_buf_add_byte(out, (uint8_t) c);
     }
 }
