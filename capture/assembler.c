@@ -1,0 +1,231 @@
+/* capture/assembler.c */
+#include "capture/assembler.h"
+
+#include <stdlib.h>
+
+#include "capture/assembly.h"
+#include "common/alloc.h"
+#include "common/clock.h"
+
+/* How long a complete statement waits for the next record of its session. */
+#define HOLD_MAX_NS RH_NS_PER_SEC
+
+enum { MASKED_MAX = 128 * 1024 * 1024 };
+
+static const struct rh_follow follow_unknown = {0};
+
+struct rh_assembler *rh_assembler_new(const struct rh_capture_sink *sink,
+                                      struct rh_capture_filter *filter,
+                                      struct rh_log_reader *reader, struct rh_capture_stats *stats)
+{
+    struct rh_assembler *a = rh_calloc(1, sizeof *a);
+    a->sink = sink;
+    a->filter = filter;
+    a->reader = reader;
+    a->stats = stats;
+    rh_log_sessions_init(&a->sessions);
+    rh_pending_pool_init(&a->pool);
+    rh_log_params_init(&a->params);
+    rh_buf_init(&a->masked, MASKED_MAX);
+    rh_buf_init(&a->masked_prepare, MASKED_MAX);
+    rh_cut_evidence_init(&a->cut);
+    rh_cut_evidence_init(&a->cut_in_context);
+    a->now_ns = RH_TIME_UNKNOWN;
+    return a;
+}
+
+void rh_assembler_free(struct rh_assembler *a)
+{
+    if (!a) {
+        return;
+    }
+    size_t pos = 0;
+    struct rh_log_session *s;
+    while ((s = rh_map_next(&a->sessions.by_key, &pos, NULL))) {
+        if (s->pending) {
+            rh_pending_put(&a->pool, s->pending);
+        }
+    }
+    rh_log_sessions_release(&a->sessions);
+    rh_pending_pool_release(&a->pool);
+    rh_log_params_release(&a->params);
+    rh_buf_release(&a->masked);
+    rh_buf_release(&a->masked_prepare);
+    rh_free(a);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct rh_log_session *x = *(struct rh_log_session *const *) a;
+    const struct rh_log_session *y = *(struct rh_log_session *const *) b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* In the order of their numbers, so that equal input gives equal output. */
+static struct rh_log_session **list_sessions(struct rh_assembler *a, size_t *count)
+{
+    size_t n = 0, pos = 0;
+    struct rh_log_session **list =
+        rh_calloc(a->sessions.by_key.count ? a->sessions.by_key.count : 1, sizeof *list);
+    struct rh_log_session *s;
+    while ((s = rh_map_next(&a->sessions.by_key, &pos, NULL))) {
+        list[n++] = s;
+    }
+    qsort(list, n, sizeof *list, compare_numbers);
+    *count = n;
+    return list;
+}
+
+static int close_all(struct rh_assembler *a, const char *how, struct rh_error *err)
+{
+    size_t count;
+    struct rh_log_session **list = list_sessions(a, &count);
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        const char *end = how;
+        if (!end && list[i]->close_sqlstate != RH_SQLSTATE_UNKNOWN) {
+            end = "terminated by the server";
+        }
+        rc = rh_assemble_close(a, list[i], end, err);
+    }
+    rh_free(list);
+    return rc;
+}
+
+int rh_assembler_finish(struct rh_assembler *a, struct rh_error *err)
+{
+    return close_all(a, NULL, err);
+}
+
+/* Let go what has waited long enough; what the session at hand has done its record decides. */
+static int settle(struct rh_assembler *a, const struct rh_log_session *s, struct rh_error *err)
+{
+    while (a->held_first && a->held_first->session != s &&
+           a->now_ns - a->held_first->stamp_ns > HOLD_MAX_NS) {
+        if (rh_assemble_flush(a, a->held_first->session, &follow_unknown, err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The server starts anew: no session has outlived that. */
+static bool is_restart(const struct rh_log_entry *e)
+{
+    return rh_span_starts(e->message, "starting PostgreSQL ") ||
+           rh_span_starts(e->message, "database system was shut down") ||
+           rh_span_starts(e->message, "database system was interrupted") ||
+           rh_span_starts(e->message, "all server processes terminated");
+}
+
+static int background(struct rh_assembler *a, const struct rh_log_entry *e, struct rh_error *err)
+{
+    a->stats->background++;
+    return is_restart(e) ? close_all(a, "end not logged, the server stopped", err) : 0;
+}
+
+/* A record that was read before: a file, or a part of it, was given twice. */
+static bool is_repeated(const struct rh_log_session *s, const struct rh_log_entry *e,
+                        int64_t now_ns)
+{
+    if (s->last_line == 0 || e->line > s->last_line) {
+        return false;
+    }
+    return e->line == s->last_line ? now_ns == s->last_stamp_ns : now_ns < s->last_stamp_ns;
+}
+
+static int check_line(struct rh_assembler *a, struct rh_log_session *s,
+                      const struct rh_log_entry *e, struct rh_error *err)
+{
+    uint64_t before = s->last_line;
+    s->last_line = e->line;
+    if (before == 0 || e->line <= before + 1) {
+        return 0;
+    }
+    uint64_t missing = e->line - before - 1;
+    if (s->pending) {
+        s->pending->gap = true;
+    }
+    if (s->has_user && !s->wanted) {
+        return 0;
+    }
+    a->stats->missing_lines += missing;
+    if (s->written || (s->wanted && s->has_user && !rh_capture_filter_is_partial(a->filter))) {
+        return rh_assemble_gap(a, s, "log lines missing", missing, s->last_stamp_ns, err);
+    }
+    return 0;
+}
+
+static int on_log(struct rh_assembler *a, struct rh_log_session *s, const struct rh_log_entry *e,
+                  struct rh_error *err)
+{
+    struct rh_logmsg m;
+    /* The server's own records about statements have neither; RAISE LOG has. */
+    if (e->context.data || e->query.data) {
+        a->stats->other++;
+        return 0;
+    }
+    rh_logmsg_classify(&a->reader->messages, e->message, e->tag, &m);
+    switch (m.klass) {
+    case RH_LOGMSG_OTHER:
+    case RH_LOGMSG_AUTHENTICATED:
+        a->stats->other += m.klass == RH_LOGMSG_OTHER;
+        return 0;
+    case RH_LOGMSG_PLAN:
+        a->stats->plans++;
+        return 0;
+    case RH_LOGMSG_AUDIT:
+        a->stats->audits++;
+        return 0;
+    case RH_LOGMSG_DURATION:
+    case RH_LOGMSG_STATEMENT:
+    case RH_LOGMSG_PARSE:
+    case RH_LOGMSG_BIND:
+    case RH_LOGMSG_EXECUTE:
+    case RH_LOGMSG_FETCH:
+    case RH_LOGMSG_FUNCTION:
+        return rh_assemble_statement(a, s, e, &m, err);
+    default:
+        return rh_assemble_session_event(a, s, e, &m, err);
+    }
+}
+
+int rh_assembler_add(struct rh_assembler *a, const struct rh_log_entry *e, struct rh_error *err)
+{
+    if (!e->client.data && !e->user.data) {
+        return background(a, e, err);
+    }
+    struct rh_log_session *s = rh_assemble_session(a, e, err);
+    if (!s) {
+        return -1;
+    }
+    int64_t now_ns = rh_log_clock_utc(&a->reader->clock, e->stamp, s->zone, s->offset_s);
+    if (is_repeated(s, e, now_ns)) {
+        a->stats->repeated++;
+        return 0;
+    }
+    if (check_line(a, s, e, err) != 0) {
+        return -1;
+    }
+    a->now_ns = now_ns;
+    s->last_stamp_ns = now_ns;
+    if (a->stats->first_ns == RH_TIME_UNKNOWN) {
+        a->stats->first_ns = now_ns;
+    }
+    a->stats->last_ns = now_ns;
+    if (settle(a, s, err) != 0) {
+        return -1;
+    }
+    rh_log_session_see_application(s, e->application);
+    if (e->severity == RH_LOG_SEVERITY_LOG) {
+        return on_log(a, s, e, err);
+    }
+    if (e->severity == RH_LOG_SEVERITY_ERROR) {
+        return rh_assemble_error(a, s, e, err);
+    }
+    if (e->severity > RH_LOG_SEVERITY_ERROR) {
+        return rh_assemble_fatal(a, s, e, err);
+    }
+    a->stats->other++;
+    return 0;
+}

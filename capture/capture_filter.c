@@ -1,0 +1,103 @@
+/* capture/capture_filter.c */
+#include "capture/capture_filter.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+
+void rh_capture_filter_init(struct rh_capture_filter *f)
+{
+    memset(f, 0, sizeof *f);
+    f->from_ns = INT64_MIN;
+    f->to_ns = INT64_MAX;
+}
+
+static int compile(const struct rh_str_list *patterns, struct rh_regex ***compiled, uint32_t *count,
+                   struct rh_error *err)
+{
+    *compiled = rh_calloc(patterns->count ? patterns->count : 1, sizeof **compiled);
+    for (size_t i = 0; i < patterns->count; i++) {
+        if (rh_regex_new(&(*compiled)[i], patterns->items[i], err) != 0) {
+            return -1;
+        }
+        (*count)++;
+    }
+    return 0;
+}
+
+int rh_capture_filter_add_patterns(struct rh_capture_filter *f, const struct rh_str_list *include,
+                                   const struct rh_str_list *exclude, struct rh_error *err)
+{
+    if (compile(include, &f->include, &f->include_count, err) != 0) {
+        return -1;
+    }
+    return compile(exclude, &f->exclude, &f->exclude_count, err);
+}
+
+void rh_capture_filter_release(struct rh_capture_filter *f)
+{
+    for (uint32_t i = 0; i < f->include_count; i++) {
+        rh_regex_free(f->include[i]);
+    }
+    for (uint32_t i = 0; i < f->exclude_count; i++) {
+        rh_regex_free(f->exclude[i]);
+    }
+    rh_free(f->include);
+    rh_free(f->exclude);
+    f->include = f->exclude = NULL;
+    f->include_count = f->exclude_count = 0;
+}
+
+static bool is_in(const struct rh_str_list *list, struct rh_span s)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (rh_span_is(s.data ? s : RH_SPAN_LITERAL(""), list->items[i])) {
+            return true;
+        }
+    }
+    return list->count == 0;
+}
+
+bool rh_capture_filter_session(const struct rh_capture_filter *f, struct rh_span user,
+                               struct rh_span database)
+{
+    return is_in(&f->users, user) && is_in(&f->databases, database);
+}
+
+bool rh_capture_filter_time(const struct rh_capture_filter *f, int64_t begin_ns)
+{
+    return begin_ns >= f->from_ns && begin_ns < f->to_ns;
+}
+
+static bool matches_any(struct rh_capture_filter *f, struct rh_regex **patterns, uint32_t count,
+                        struct rh_span text)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct rh_error err;
+        int rc = rh_regex_match(patterns[i], text.data ? text : RH_SPAN_LITERAL(""), &err);
+        if (rc == 1) {
+            return true;
+        }
+        f->match_limit_hits += rc < 0;
+    }
+    return false;
+}
+
+bool rh_capture_filter_statement(struct rh_capture_filter *f, struct rh_span application,
+                                 struct rh_span text, bool is_control)
+{
+    if (!is_in(&f->applications, application)) {
+        return false;
+    }
+    if (f->exclude_count > 0 && matches_any(f, f->exclude, f->exclude_count, text)) {
+        return false;
+    }
+    return f->include_count == 0 || is_control ||
+           matches_any(f, f->include, f->include_count, text);
+}
+
+bool rh_capture_filter_is_partial(const struct rh_capture_filter *f)
+{
+    return f->from_ns != INT64_MIN || f->to_ns != INT64_MAX || f->applications.count > 0 ||
+           f->include_count > 0 || f->exclude_count > 0;
+}

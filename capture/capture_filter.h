@@ -1,0 +1,47 @@
+/*
+ * capture/capture_filter.h
+ *
+ * Which sessions and statements go into the trace.  What the filters leave out is not counted as
+ * missing.
+ */
+#ifndef RH_CAPTURE_CAPTURE_FILTER_H
+#define RH_CAPTURE_CAPTURE_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/opt.h"
+#include "common/regex.h"
+#include "common/span.h"
+
+struct rh_capture_filter {
+    int64_t from_ns;          /* INT64_MIN: from the start */
+    int64_t to_ns;            /* INT64_MAX: to the end */
+    struct rh_str_list users; /* empty: all */
+    struct rh_str_list databases;
+    struct rh_str_list applications;
+    struct rh_regex **include; /* one must match; empty: all */
+    uint32_t include_count;
+    struct rh_regex **exclude; /* none may match */
+    uint32_t exclude_count;
+    uint64_t match_limit_hits; /* texts on which a pattern ran away: taken as no match */
+};
+
+void rh_capture_filter_init(struct rh_capture_filter *f);
+int rh_capture_filter_add_patterns(struct rh_capture_filter *f, const struct rh_str_list *include,
+                                   const struct rh_str_list *exclude, struct rh_error *err);
+/* Not the lists, whose strings belong to argv. */
+void rh_capture_filter_release(struct rh_capture_filter *f);
+
+bool rh_capture_filter_session(const struct rh_capture_filter *f, struct rh_span user,
+                               struct rh_span database);
+/* Whether transactions that begin then are wanted. */
+bool rh_capture_filter_time(const struct rh_capture_filter *f, int64_t begin_ns);
+/* is_control: the text changes only the session or its transaction (BEGIN, COMMIT, SET ...), which
+ * --include keeps, since other statements depend on it; --exclude does not. */
+bool rh_capture_filter_statement(struct rh_capture_filter *f, struct rh_span application,
+                                 struct rh_span text, bool is_control);
+/* Statements may be left out of a session that is kept. */
+bool rh_capture_filter_is_partial(const struct rh_capture_filter *f);
+
+#endif

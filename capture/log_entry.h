@@ -1,0 +1,56 @@
+/*
+ * capture/log_entry.h
+ *
+ * One record of a server log, whatever the format it was read from.  Spans live until the next one
+ * is read.
+ */
+#ifndef RH_CAPTURE_LOG_ENTRY_H
+#define RH_CAPTURE_LOG_ENTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/span.h"
+#include "formats/csvlog.h"
+#include "formats/log_time.h"
+#include "formats/logmsg.h"
+
+/* The process display (csv: command tag) at the start of a simple statement is one of these. */
+enum rh_log_idle {
+    RH_LOG_BUSY,          /* any other display */
+    RH_LOG_IDLE,          /* outside a transaction block */
+    RH_LOG_IDLE_IN_BLOCK, /* "idle in transaction", aborted or not */
+};
+
+struct rh_log_entry {
+    struct rh_log_stamp stamp;
+    struct rh_log_stamp session_start;
+    bool has_session_start;
+    uint64_t session_key;    /* start and process id, as the session id has them */
+    int64_t session_epoch_s; /* seconds since the epoch of the session's start */
+    uint32_t pid;
+    uint64_t line;       /* the session's own count of log lines */
+    uint64_t lxid;       /* the local part of the virtual transaction id; 0: none */
+    struct rh_span user; /* no value: a background process, or before authentication */
+    struct rh_span database;
+    struct rh_span client; /* "host:port", "[local]"; no value: a background process */
+    struct rh_span tag;
+    enum rh_log_idle idle;
+    enum rh_log_severity severity;
+    struct rh_span sqlstate;
+    struct rh_span message;
+    struct rh_span detail;
+    struct rh_span context;
+    struct rh_span query; /* STATEMENT; no value where none was logged */
+    struct rh_span application;
+    struct rh_span backend_type; /* no value before 13 */
+    bool may_cut;                /* a server of this age (13 and newer) can cut parameters */
+};
+
+/* Read the fields of a csvlog row (they are folded in its window).  RH_CSVLOG_OK, or
+ * RH_CSVLOG_NO_STAMP or RH_CSVLOG_FIELD when they cannot be a server's. */
+enum rh_csvlog_fault rh_log_entry_from_csv(struct rh_log_entry *e, const struct rh_csvlog_row *row,
+                                           struct rh_log_clock *clock,
+                                           struct rh_logmsg_reader *messages);
+
+#endif

@@ -1,0 +1,148 @@
+/* capture/statement_class.c */
+#include "capture/statement_class.h"
+
+#include <string.h>
+
+bool rh_statement_has(const struct rh_statement_class *c, enum rh_sql_class klass)
+{
+    return c->bits & (UINT32_C(1) << klass);
+}
+
+static struct rh_span trim(struct rh_span s)
+{
+    while (s.len > 0 && strchr(" \t\r\n\f\v", s.data[0]) && s.data[0]) {
+        s.data++;
+        s.len--;
+    }
+    while (s.len > 0 && strchr(" \t\r\n\f\v;", s.data[s.len - 1]) && s.data[s.len - 1]) {
+        s.len--;
+    }
+    return s;
+}
+
+/* The first four letters, lower case, as a number; 0 for what begins with no letter. */
+static uint32_t first_letters(struct rh_span s)
+{
+    uint32_t v = 0;
+    for (size_t i = 0; i < 4; i++) {
+        unsigned char c = i < s.len ? (unsigned char) s.data[i] : ' ';
+        if (c >= 'A' && c <= 'Z') {
+            c |= 0x20;
+        }
+        v = v << 8 | (c >= 'a' && c <= 'z' ? c : ' ');
+    }
+    return v >> 24 == ' ' ? 0 : v;
+}
+
+#define LETTERS(a, b, c, d)                                                                        \
+    ((uint32_t) (a) << 24 | (uint32_t) (b) << 16 | (uint32_t) (c) << 8 | (uint32_t) (d))
+
+/* Whether a single command that begins so may have a class of interest. */
+static bool may_matter(uint32_t letters)
+{
+    switch (letters) {
+    case 0: /* a comment, a parenthesis, nothing */
+    case LETTERS('a', 'b', 'o', 'r'):
+    case LETTERS('b', 'e', 'g', 'i'):
+    case LETTERS('c', 'o', 'm', 'm'):
+    case LETTERS('c', 'o', 'p', 'y'):
+    case LETTERS('d', 'e', 'a', 'l'):
+    case LETTERS('d', 'i', 's', 'c'):
+    case LETTERS('e', 'n', 'd', ' '):
+    case LETTERS('p', 'r', 'e', 'p'):
+    case LETTERS('r', 'e', 'l', 'e'):
+    case LETTERS('r', 'e', 's', 'e'):
+    case LETTERS('r', 'o', 'l', 'l'):
+    case LETTERS('s', 'a', 'v', 'e'):
+    case LETTERS('s', 'e', 't', ' '):
+    case LETTERS('s', 't', 'a', 'r'):
+        return true;
+    default:
+        return false;
+    }
+}
+
+void rh_statement_classify(struct rh_span text, struct rh_statement_class *c)
+{
+    struct rh_span s = trim(text);
+    c->bits = 0;
+    c->effect = RH_TXN_STAYS;
+    if (!may_matter(first_letters(s)) && !(s.len && memchr(s.data, ';', s.len))) {
+        return;
+    }
+    struct rh_sql_commands commands;
+    struct rh_sql_command command;
+    rh_sql_commands_init(&commands, s, false);
+    while (rh_sql_commands_next(&commands, &command)) {
+        c->bits |= UINT32_C(1) << command.klass;
+        switch (command.klass) {
+        case RH_SQL_CLASS_BEGIN:
+            c->effect = RH_TXN_OPENS;
+            break;
+        case RH_SQL_CLASS_COMMIT:
+        case RH_SQL_CLASS_ROLLBACK:
+            c->effect = RH_TXN_CLOSES;
+            break;
+        case RH_SQL_CLASS_CHAIN:
+            c->effect = RH_TXN_CHAINS;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+bool rh_statement_is_control(const struct rh_statement_class *c)
+{
+    const uint32_t others = UINT32_C(1) << RH_SQL_CLASS_OTHER | UINT32_C(1) << RH_SQL_CLASS_EMPTY |
+                            UINT32_C(1) << RH_SQL_CLASS_COPY_IN |
+                            UINT32_C(1) << RH_SQL_CLASS_COPY_OUT;
+    return c->bits != 0 && !(c->bits & others);
+}
+
+bool rh_statement_has_params(struct rh_span text)
+{
+    if (text.len == 0 || !memchr(text.data, '$', text.len)) {
+        return false;
+    }
+    struct rh_sql_scan scan;
+    rh_sql_scan_init(&scan, text, false);
+    for (;;) {
+        struct rh_sql_token token = rh_sql_scan_next(&scan);
+        if (token.kind == RH_SQL_END) {
+            return false;
+        }
+        if (token.kind == RH_SQL_PARAM) {
+            return true;
+        }
+    }
+}
+
+static bool ends_with(struct rh_span s, const char *tail)
+{
+    size_t n = strlen(tail);
+    return s.len >= n && memcmp(s.data + s.len - n, tail, n) == 0;
+}
+
+bool rh_statement_is_cut(struct rh_span text)
+{
+    if (ends_with(text, " [Your log message was truncated]")) {
+        return true;
+    }
+    if (!ends_with(text, "...")) {
+        return false;
+    }
+    /* Outside of a comment three dots at the end are no SQL; in a string, comment or quoted name
+     * that does not end they are what the server puts behind a cut. */
+    struct rh_sql_scan scan;
+    rh_sql_scan_init(&scan, text, false);
+    struct rh_sql_token last = {0};
+    for (;;) {
+        struct rh_sql_token token = rh_sql_scan_next(&scan);
+        if (token.kind == RH_SQL_END) {
+            break;
+        }
+        last = token;
+    }
+    return last.kind != RH_SQL_COMMENT || last.broken;
+}
