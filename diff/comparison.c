@@ -7,7 +7,10 @@
 #include "common/stop.h"
 #include "diff/pair_table.h"
 
-enum { CHECK_EVERY = 4096 };
+enum {
+    CHECK_EVERY = 4096,
+    QUERY_BYTES_MIN = 16 * 1024 * 1024,
+};
 
 /* One pass over both files. */
 struct join {
@@ -346,7 +349,11 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
         .paired = rh_trace_headers_same_trace(base_header, candidate_header),
         .same_vantage = base_header->vantage == candidate_header->vantage,
     };
-    rh_query_table_init(&c->queries, options->max_queries, options->memory_bytes / 2);
+    uint64_t query_bytes = options->memory_bytes / 2;
+    if (query_bytes < QUERY_BYTES_MIN) {
+        query_bytes = QUERY_BYTES_MIN;
+    }
+    rh_query_table_init(&c->queries, options->max_queries, query_bytes);
     rh_error_table_init(&c->errors, 0);
     rh_side_summary_init(&c->side[RH_BASE]);
     rh_side_summary_init(&c->side[RH_CANDIDATE]);

@@ -22,7 +22,8 @@
 #include "formats/trace_file.h"
 
 struct rh_comparison_options {
-    uint64_t memory_bytes; /* of the pair table; queries may take half as much beside it */
+    uint64_t memory_bytes; /* of the pair table; queries may take half as much beside it (at least
+                              16 MB) */
     uint32_t max_queries;  /* 0: RH_QUERY_COUNT_DEFAULT */
     bool show_progress;    /* on standard error, if it is a terminal */
 };

@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+static char *unknown(char text[RH_HUMAN_SIZE])
+{
+    text[0] = '-';
+    text[1] = '\0';
+    return text;
+}
+
 char *rh_human_duration(double ns, char text[RH_HUMAN_SIZE])
 {
     static const struct {
@@ -14,7 +21,7 @@ char *rh_human_duration(double ns, char text[RH_HUMAN_SIZE])
     size_t u = 0;
 
     if (!isfinite(ns)) {
-        return strcpy(text, "-");
+        return unknown(text);
     }
     /* A unit is left where its three digits would round to the next one; seconds go up to 999. */
     while (u < 3 && size >= 999.5 * units[u].ns) {
@@ -58,7 +65,7 @@ char *rh_human_count(uint64_t n, char text[RH_HUMAN_SIZE])
 char *rh_human_ratio(double ratio, char text[RH_HUMAN_SIZE])
 {
     if (!isfinite(ratio)) {
-        return strcpy(text, "-");
+        return unknown(text);
     }
     snprintf(text, RH_HUMAN_SIZE, "%.*fx", ratio < 99.995 ? 2 : 0, ratio);
     return text;
@@ -67,7 +74,7 @@ char *rh_human_ratio(double ratio, char text[RH_HUMAN_SIZE])
 char *rh_human_share(uint64_t part, uint64_t whole, char text[RH_HUMAN_SIZE])
 {
     if (whole == 0) {
-        return strcpy(text, "-");
+        return unknown(text);
     }
     double percent = 100 * ((double) part / (double) whole);
     snprintf(text, RH_HUMAN_SIZE, "%.2f %%", floor(percent * 100 + 1e-9) / 100);

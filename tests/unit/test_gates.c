@@ -1,0 +1,196 @@
+#include "rh_test.h"
+
+#include <math.h>
+
+#include "diff/gates.h"
+#include "diff_fixture.h"
+
+static void test_parse(void **state)
+{
+    (void) state;
+    struct rh_gate g;
+    struct rh_error err;
+    assert_int_equal(rh_gate_parse(&g, "new-errors=0", &err), 0);
+    assert_int_equal(g.kind, RH_GATE_NEW_ERRORS);
+    assert_float_equal(g.limit, 0, 0);
+    assert_int_equal(rh_gate_parse(&g, "lag-p99-ms=2.5", &err), 0);
+    assert_int_equal(g.kind, RH_GATE_LAG_P99_MS);
+    assert_float_equal(g.limit, 2.5, 0);
+    assert_int_equal(rh_gate_parse(&g, "missing=1e3", &err), 0);
+    assert_float_equal(g.limit, 1000, 0);
+
+    static const char *const bad[] = {
+        "",
+        "=1",
+        "new-errors",
+        "new-errors=",
+        "new-errors=-1",
+        "missing=1.5",
+        "missing=x",
+        "missing=1 ",
+        "missing= 1",
+        "missing=0x10",
+        "missing=nan",
+        "time-added-pct=inf",
+        "new-error=1",
+        "new-errors2=1",
+        "missing=1,2",
+        "MISSING=1",
+        "lag-p99-ms=1ms",
+    };
+    for (size_t i = 0; i < FX_COUNT(bad); i++) {
+        rh_error_clear(&err);
+        if (rh_gate_parse(&g, bad[i], &err) != -1) {
+            fail_msg("\"%s\" was taken", bad[i]);
+        }
+        assert_int_equal(err.code, RH_ERR_USAGE);
+        assert_true(err.text[0] != '\0');
+    }
+}
+
+static void check_gate(const struct rh_result *r, const char *text, enum rh_gate_state state,
+                       double actual)
+{
+    struct rh_gate g;
+    struct rh_error err;
+    assert_int_equal(rh_gate_parse(&g, text, &err), 0);
+    rh_gate_judge(&g, r);
+    if (g.state != state) {
+        fail_msg("%s: %s, actual %g", text, rh_gate_state_name(g.state), g.actual);
+    }
+    assert_int_equal(g.why == NULL, state != RH_GATE_CANNOT_JUDGE);
+    if (isnan(actual)) {
+        assert_true(isnan(g.actual));
+    } else {
+        assert_float_equal(g.actual, actual, 1e-9);
+    }
+}
+
+static const struct fx_statement base[] = {
+    {.session = 1, .ordinal = 1, .service_us = 100, .sql = "select a", .rows_plus_1 = 2},
+    {.session = 1, .ordinal = 2, .service_us = 100, .sql = "select b"},
+    {.session = 1, .ordinal = 3, .service_us = 100, .sql = "select c"},
+};
+static const struct fx_statement candidate[] = {
+    {.session = 1,
+     .ordinal = 1,
+     .service_us = 125,
+     .sql = "select a",
+     .rows_plus_1 = 3,
+     .lag_us = 1500},
+    {.session = 1, .ordinal = 2, .service_us = 100, .sql = "select b", .sqlstate = "42703"},
+    {.session = 1, .ordinal = 3, .sql = "select c", .fate = RH_FATE_LOST, .sqlstate = ""},
+};
+
+static void test_runs(void **state)
+{
+    (void) state;
+    struct fx_file b = fx_run("b.run", 2, base, FX_COUNT(base));
+    struct fx_file c = fx_run("c.run", 3, candidate, FX_COUNT(candidate));
+    struct rh_comparison cmp;
+    struct rh_result r;
+    fx_compare(&cmp, &b, &c, 0, 0);
+    rh_result_make(&r, &cmp);
+    check_gate(&r, "new-errors=0", RH_GATE_FAIL, 1);
+    check_gate(&r, "new-errors=1", RH_GATE_PASS, 1);
+    check_gate(&r, "missing=0", RH_GATE_FAIL, 1);
+    check_gate(&r, "row-mismatches=0", RH_GATE_FAIL, 1);
+    check_gate(&r, "lag-p99-ms=1", RH_GATE_FAIL, 1.5);
+    check_gate(&r, "lag-p99-ms=1.5", RH_GATE_PASS, 1.5);
+    check_gate(&r, "time-added-pct=24.9", RH_GATE_FAIL, 25);
+    check_gate(&r, "time-added-pct=25", RH_GATE_PASS, 25);
+    check_gate(&r, "regressed=0", RH_GATE_CANNOT_JUDGE, NAN);
+    rh_result_release(&r);
+    fx_close(&cmp);
+}
+
+static void test_what_cannot_be_judged(void **state)
+{
+    (void) state;
+    struct fx_file b = fx_workload("b.trace", base, FX_COUNT(base));
+    struct fx_file c = fx_run("c.run", 3, candidate, FX_COUNT(candidate));
+    struct rh_comparison cmp;
+    struct rh_result r;
+    fx_compare(&cmp, &b, &c, 0, 0);
+    rh_result_make(&r, &cmp);
+    check_gate(&r, "time-added-pct=1000", RH_GATE_CANNOT_JUDGE, NAN);
+    check_gate(&r, "missing=1", RH_GATE_PASS, 1);
+    rh_result_release(&r);
+    fx_close(&cmp);
+
+    /* A workload as the candidate has no lag; a log has no rows. */
+    fx_compare(&cmp, &c, &b, 0, 0);
+    rh_result_make(&r, &cmp);
+    check_gate(&r, "lag-p99-ms=1000", RH_GATE_CANNOT_JUDGE, NAN);
+    rh_result_release(&r);
+    fx_close(&cmp);
+
+    struct fx_file no_rows = fx_run("n.run", 4, base + 1, 2);
+    fx_compare(&cmp, &no_rows, &no_rows, 0, 0);
+    rh_result_make(&r, &cmp);
+    check_gate(&r, "row-mismatches=9", RH_GATE_CANNOT_JUDGE, NAN);
+    rh_result_release(&r);
+    fx_close(&cmp);
+
+    static const struct fx_statement none_ran[] = {
+        {.session = 1,
+         .ordinal = 1,
+         .sql = "select a",
+         .fate = RH_FATE_NOT_SENT,
+         .reason = RH_REASON_CONNECT_FAILED},
+    };
+    struct fx_file refused = fx_run("r.run", 5, none_ran, 1);
+    fx_compare(&cmp, &b, &refused, 0, 0);
+    rh_result_make(&r, &cmp);
+    check_gate(&r, "new-errors=0", RH_GATE_CANNOT_JUDGE, NAN);
+    check_gate(&r, "missing=2", RH_GATE_FAIL, 3);
+    rh_result_release(&r);
+    fx_close(&cmp);
+
+    struct fx_file other = fx_workload("o.trace", base, FX_COUNT(base));
+    other.uuid = 77;
+    fx_compare(&cmp, &b, &other, 0, 0);
+    rh_result_make(&r, &cmp);
+    assert_false(cmp.paired);
+    check_gate(&r, "missing=9", RH_GATE_CANNOT_JUDGE, NAN);
+    rh_result_release(&r);
+    fx_close(&cmp);
+}
+
+static void test_verdict(void **state)
+{
+    (void) state;
+    struct rh_result whole = {.complete = true};
+    struct rh_result cut = {.complete = false};
+    const struct rh_gate pass = {.state = RH_GATE_PASS};
+    const struct rh_gate failed = {.state = RH_GATE_FAIL};
+    const struct rh_gate unknown = {.state = RH_GATE_CANNOT_JUDGE};
+
+    assert_int_equal(rh_verdict_make(NULL, 0, &whole), RH_VERDICT_NONE);
+    assert_int_equal(rh_verdict_make(NULL, 0, &cut), RH_VERDICT_CANNOT_JUDGE);
+    struct rh_gate gates[2] = {pass, pass};
+    assert_int_equal(rh_verdict_make(gates, 2, &whole), RH_VERDICT_PASS);
+    assert_int_equal(rh_verdict_make(gates, 2, &cut), RH_VERDICT_CANNOT_JUDGE);
+    gates[1] = unknown;
+    assert_int_equal(rh_verdict_make(gates, 2, &whole), RH_VERDICT_CANNOT_JUDGE);
+    gates[0] = failed;
+    assert_int_equal(rh_verdict_make(gates, 2, &whole), RH_VERDICT_FAIL);
+    assert_int_equal(rh_verdict_make(gates, 2, &cut), RH_VERDICT_CANNOT_JUDGE);
+
+    assert_null(rh_verdict_name(RH_VERDICT_NONE));
+    assert_int_equal(rh_verdict_exit(RH_VERDICT_NONE), 0);
+    assert_int_equal(rh_verdict_exit(RH_VERDICT_PASS), 0);
+    assert_int_equal(rh_verdict_exit(RH_VERDICT_FAIL), 1);
+    assert_int_equal(rh_verdict_exit(RH_VERDICT_CANNOT_JUDGE), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_what_cannot_be_judged),
+        cmocka_unit_test(test_verdict),
+    };
+    return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
+}
