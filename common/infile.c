@@ -97,6 +97,13 @@ static bool buffer_has(const struct rh_infile *f, const char *magic, size_t n)
     return n <= f->len - f->pos && memcmp(f->buffer + f->pos, magic, n) == 0;
 }
 
+/* What parallel compressors put before zstd frames (RFC 8878, 3.1.2). */
+static bool buffer_has_skippable_frame(const struct rh_infile *f)
+{
+    const char *at = f->buffer + f->pos;
+    return f->len - f->pos >= 4 && (at[0] & 0xf0) == 0x50 && memcmp(at + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
 static int infile_start_coding(struct rh_infile *f, struct rh_error *err)
 {
     if (buffer_has(f, "\x1f\x8b", 2)) {
@@ -106,7 +113,7 @@ static int infile_start_coding(struct rh_infile *f, struct rh_error *err)
         if (inflateInit2(&f->gzip, 15 + 16) != Z_OK) {
             return rh_error_set(err, RH_ERR_IO, "cannot start zlib for \"%s\"", f->path);
         }
-    } else if (buffer_has(f, "\x28\xb5\x2f\xfd", 4)) {
+    } else if (buffer_has(f, "\x28\xb5\x2f\xfd", 4) || buffer_has_skippable_frame(f)) {
         f->coding = CODING_ZSTD;
         f->in_frame = true;
         f->zstd = ZSTD_createDStream();

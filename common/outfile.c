@@ -74,7 +74,15 @@ static int outfile_open_named(struct rh_outfile *f, const char *path, struct rh_
     size_t size = strlen(f->path) + sizeof ".partial";
     f->partial = rh_malloc(size);
     snprintf(f->partial, size, "%s.partial", f->path);
-    return open_partial(f, err);
+    if (open_partial(f, err) != 0) {
+        return -1;
+    }
+    /* Who may read the old file may read the new one, and nobody else; best effort, as it may be
+     * somebody else's. */
+    if (exists && fchmod(f->fd, st.st_mode & 0777) != 0) {
+        errno = 0;
+    }
+    return 0;
 }
 
 int rh_outfile_open(struct rh_outfile **out, const char *path, struct rh_error *err)

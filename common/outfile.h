@@ -2,7 +2,8 @@
  * common/outfile.h
  *
  * Output that never replaces a good file by half of one: bytes go to PATH.partial, which finish()
- * syncs and renames to PATH.  A kill leaves PATH.partial.  "-" is standard output, written as is.
+ * syncs and renames to PATH, which keeps its permissions.  A kill leaves PATH.partial.  "-" is
+ * standard output, written as is, and so is a device or pipe.
  */
 #ifndef RH_COMMON_OUTFILE_H
 #define RH_COMMON_OUTFILE_H

@@ -169,7 +169,9 @@ static void test_zstd_frames(void **state)
     (void) state;
     size_t cap = 4 * SAMPLE_BYTES;
     char *packed = rh_malloc(cap);
-    size_t n = zstd_of(sample, SAMPLE_BYTES, packed, cap);
+    /* A skippable frame of three bytes comes first. */
+    memcpy(packed, "\x57\x2a\x4d\x18\x03\x00\x00\x00xyz", 11);
+    size_t n = 11 + zstd_of(sample, SAMPLE_BYTES, packed + 11, cap - 11);
     n += zstd_of(sample, 10, packed + n, cap - n);
     n += zstd_of(sample + 10, SAMPLE_BYTES - 10, packed + n, cap - n);
     write_file("two.zst", packed, n);
@@ -318,6 +320,7 @@ static void test_output_appears_when_finished(void **state)
     struct rh_outfile *f;
     struct rh_error err;
     write_file("out", "old", 3);
+    assert_int_equal(chmod(path_of("out"), 0640), 0);
     assert_int_equal(rh_outfile_open(&f, path_of("out"), &err), 0);
     assert_int_equal(rh_outfile_write(f, "hello ", 6, &err), 0);
     assert_int_equal(rh_outfile_write(f, "world", 5, &err), 0);
@@ -328,6 +331,9 @@ static void test_output_appears_when_finished(void **state)
     assert_int_equal(rh_outfile_finish(f, &err), 0);
     check_content("out", "hello world");
     assert_false(exists("out.partial"));
+    struct stat st;
+    assert_int_equal(stat(path_of("out"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
 
     assert_int_equal(rh_outfile_open(&f, path_of("out"), &err), 0);
     assert_int_equal(rh_outfile_write(f, "x", 1, &err), 0);
