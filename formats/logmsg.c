@@ -11,10 +11,70 @@ void rh_logmsg_reader_init(struct rh_logmsg_reader *r)
     memset(r, 0, sizeof *r);
 }
 
-/* Take the piece off the start of *s. */
-static bool take(struct rh_span *s, const char *piece)
+/* How messages are compared with the pieces of a language. */
+struct match {
+    const struct rh_logmsg_lang *lang;
+    struct rh_span tag;
+    bool loose; /* letters may have suffered, see logmsg.h */
+};
+
+/* The code point at p, and its bytes in *n. */
+static uint32_t code_point(const char *p, size_t *n)
 {
-    if (!piece || s->len == 0 || *piece != *s->data) {
+    unsigned char c = (unsigned char) p[0];
+    size_t more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
+    uint32_t v = c & (more == 3 ? 0x07u : more == 2 ? 0x0fu : more == 1 ? 0x1fu : 0x7fu);
+    for (size_t i = 1; i <= more; i++) {
+        v = v << 6 | ((unsigned char) p[i] & 0x3fu);
+    }
+    *n = more + 1;
+    return v;
+}
+
+/* Bytes of s that stand for a letter as a database without it writes it; 0 if they do not. */
+static size_t loose_letter(uint32_t v, struct rh_span s)
+{
+    if (s.len > 0 && (s.data[0] == '?' || (v < 0x100 && (unsigned char) s.data[0] == v))) {
+        return 1;
+    }
+    if (v == 0xab || v == 0xbb) { /* guillemets */
+        return rh_span_starts(s, v == 0xab ? "<<" : ">>") ? 2 : 0;
+    }
+    /* Full-width punctuation. */
+    return v > 0xff00 && v < 0xff5f && s.len > 0 && (unsigned char) s.data[0] == v - 0xfee0;
+}
+
+static bool take_loose(struct rh_span *s, const char *piece)
+{
+    struct rh_span rest = *s;
+    while (*piece) {
+        size_t n, used;
+        uint32_t v = code_point(piece, &n);
+        if (rest.len >= n && memcmp(rest.data, piece, n) == 0) {
+            used = n;
+        } else {
+            used = v >= 0x80 ? loose_letter(v, rest) : 0;
+        }
+        if (used == 0) {
+            return false;
+        }
+        piece += n;
+        rest = rh_span(rest.data + used, rest.len - used);
+    }
+    *s = rest;
+    return true;
+}
+
+/* Take the piece off the start of *s. */
+static bool take(const struct match *k, struct rh_span *s, const char *piece)
+{
+    if (!piece || s->len == 0) {
+        return false;
+    }
+    if (k->loose) {
+        return take_loose(s, piece);
+    }
+    if (*piece != *s->data) {
         return false;
     }
     size_t n = strlen(piece);
@@ -48,124 +108,141 @@ static bool take_duration(struct rh_span *s, int64_t *ns)
     return true;
 }
 
-static bool contains(struct rh_span s, const char *piece)
+/* The piece's first place in s. */
+static bool find(const struct match *k, struct rh_span s, const char *piece, struct rh_span *found)
 {
-    return piece && memmem(s.data, s.len, piece, strlen(piece)) != NULL;
+    if (!k->loose) {
+        size_t n = strlen(piece);
+        const char *p = memmem(s.data, s.len, piece, n);
+        *found = rh_span(p, n);
+        return p != NULL;
+    }
+    while (s.len > 0) {
+        struct rh_span rest = s;
+        if (take_loose(&rest, piece)) {
+            *found = rh_span(s.data, (size_t) (rest.data - s.data));
+            return true;
+        }
+        s = rh_span(s.data + 1, s.len - 1);
+    }
+    return false;
 }
 
-static bool set_body(struct rh_logmsg *m, enum rh_logmsg_class klass, struct rh_span body,
-                     const char *separator)
+static bool set_body(struct rh_logmsg *m, enum rh_logmsg_class klass, struct rh_span body)
 {
     m->klass = klass;
     m->body = body;
-    m->separator = separator;
     return true;
 }
 
-static bool classify_executed(const struct rh_logmsg_lang *lang, struct rh_span s,
-                              struct rh_logmsg *m)
+static bool classify_executed(const struct match *k, struct rh_span s, struct rh_logmsg *m)
 {
-    /* In some languages the word for a fetch begins with the word for an execute. */
-    if (take(&s, lang->fetch)) {
-        return set_body(m, RH_LOGMSG_FETCH, s, ": ");
+    m->separator = RH_SPAN_LITERAL(": ");
+    struct rh_span fetched = s, executed = s;
+    bool is_fetch = take(k, &fetched, k->lang->fetch);
+    bool is_execute = take(k, &executed, k->lang->execute);
+    /* In some languages the word for a fetch begins with the word for an execute; Korean's two are
+     * the same once their letters are lost. */
+    if (is_fetch && !(is_execute && executed.len == fetched.len)) {
+        return set_body(m, RH_LOGMSG_FETCH, fetched);
     }
-    if (take(&s, lang->execute)) {
-        return set_body(m, RH_LOGMSG_EXECUTE, s, ": ");
-    }
-    return false;
+    return is_execute && set_body(m, RH_LOGMSG_EXECUTE, executed);
 }
 
 /* In some languages nothing but a blank stands before the name, so the piece behind it decides. */
-static bool classify_named(const char *const piece[2], struct rh_span s, enum rh_logmsg_class klass,
-                           struct rh_logmsg *m)
+static bool classify_named(const struct match *k, const char *const piece[2], struct rh_span s,
+                           enum rh_logmsg_class klass, struct rh_logmsg *m)
 {
-    return take(&s, piece[0]) && contains(s, piece[1]) && set_body(m, klass, s, piece[1]);
+    return take(k, &s, piece[0]) && find(k, s, piece[1], &m->separator) && set_body(m, klass, s);
 }
 
 /* auto_explain and the fast path are not in the catalogues: English always. */
-static bool classify_timed_english(struct rh_span s, struct rh_logmsg *m)
+static bool classify_timed_english(const struct match *k, struct rh_span s, struct rh_logmsg *m)
 {
-    if (take(&s, " ms  plan:")) {
-        return set_body(m, RH_LOGMSG_PLAN, s, NULL);
+    if (take(k, &s, " ms  plan:")) {
+        return set_body(m, RH_LOGMSG_PLAN, s);
     }
-    if (take(&s, " ms  fastpath function call: ")) {
-        return set_body(m, RH_LOGMSG_FUNCTION, s, NULL);
+    if (take(k, &s, " ms  fastpath function call: ")) {
+        return set_body(m, RH_LOGMSG_FUNCTION, s);
     }
     return false;
 }
 
-static bool classify_timed(const struct rh_logmsg_lang *lang, struct rh_span s, struct rh_span tag,
-                           struct rh_logmsg *m)
+static bool classify_timed(const struct match *k, struct rh_span s, struct rh_logmsg *m)
 {
+    const struct rh_logmsg_lang *lang = k->lang;
     struct rh_span rest = s;
-    if (take(&rest, lang->bare) && rest.len == 0) {
+    if (take(k, &rest, lang->bare) && rest.len == 0) {
         m->klass = RH_LOGMSG_DURATION;
         return true;
     }
-    rest = s;
-    if (take(&rest, lang->timed_statement)) {
-        return set_body(m, RH_LOGMSG_STATEMENT, rest, NULL);
-    }
-    rest = s;
-    if (take(&rest, lang->timed) && classify_executed(lang, rest, m)) {
+    /* The words for bind and execute may be the same once their letters are lost. */
+    if (rh_span_is(k->tag, "PARSE") && classify_named(k, lang->parse, s, RH_LOGMSG_PARSE, m)) {
         return true;
     }
-    if (rh_span_is(tag, "BIND")) {
-        return classify_named(lang->bind, s, RH_LOGMSG_BIND, m) ||
-               classify_named(lang->parse, s, RH_LOGMSG_PARSE, m) || classify_timed_english(s, m);
+    if (rh_span_is(k->tag, "BIND") && classify_named(k, lang->bind, s, RH_LOGMSG_BIND, m)) {
+        return true;
     }
-    return classify_named(lang->parse, s, RH_LOGMSG_PARSE, m) ||
-           classify_named(lang->bind, s, RH_LOGMSG_BIND, m) || classify_timed_english(s, m);
+    rest = s;
+    if (take(k, &rest, lang->timed_statement)) {
+        return set_body(m, RH_LOGMSG_STATEMENT, rest);
+    }
+    rest = s;
+    if (take(k, &rest, lang->timed) && classify_executed(k, rest, m)) {
+        return true;
+    }
+    return classify_named(k, lang->parse, s, RH_LOGMSG_PARSE, m) ||
+           classify_named(k, lang->bind, s, RH_LOGMSG_BIND, m) || classify_timed_english(k, s, m);
 }
 
-static bool classify_session(const struct rh_logmsg_lang *lang, struct rh_span s,
-                             struct rh_logmsg *m)
+struct session_row {
+    const char *piece;
+    enum rh_logmsg_class klass;
+};
+
+static bool classify_rows(const struct match *k, struct rh_span s, const struct session_row *rows,
+                          size_t count, struct rh_logmsg *m)
 {
-    const struct {
-        const char *piece;
-        enum rh_logmsg_class klass;
-    } rows[] = {
-        {lang->received, RH_LOGMSG_RECEIVED},       {lang->authenticated, RH_LOGMSG_AUTHENTICATED},
-        {lang->authorized, RH_LOGMSG_AUTHORIZED},   {lang->disconnection, RH_LOGMSG_DISCONNECTION},
-        {lang->lost_client, RH_LOGMSG_LOST_CLIENT},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct rh_span rest = s;
-        if (take(&rest, rows[i].piece)) {
-            return set_body(m, rows[i].klass, rest, NULL);
+        if (take(k, &rest, rows[i].piece)) {
+            return set_body(m, rows[i].klass, rest);
         }
     }
     return false;
 }
 
+static bool classify_session(const struct match *k, struct rh_span s, struct rh_logmsg *m)
+{
+    const struct session_row rows[] = {
+        {k->lang->received, RH_LOGMSG_RECEIVED},
+        {k->lang->authenticated, RH_LOGMSG_AUTHENTICATED},
+        {k->lang->authorized, RH_LOGMSG_AUTHORIZED},
+        {k->lang->disconnection, RH_LOGMSG_DISCONNECTION},
+        {k->lang->lost_client, RH_LOGMSG_LOST_CLIENT},
+    };
+    return classify_rows(k, s, rows, sizeof rows / sizeof rows[0], m);
+}
+
 static bool classify_english_only(struct rh_span s, struct rh_logmsg *m)
 {
-    static const struct {
-        const char *piece;
-        enum rh_logmsg_class klass;
-    } rows[] = {
+    static const struct session_row rows[] = {
         {"fastpath function call: ", RH_LOGMSG_FUNCTION},
         {"AUDIT: ", RH_LOGMSG_AUDIT},
         {"replication connection authorized: user=", RH_LOGMSG_REPLICATION_AUTHORIZED},
         {"received replication command: ", RH_LOGMSG_REPLICATION_COMMAND},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct rh_span rest = s;
-        if (take(&rest, rows[i].piece)) {
-            return set_body(m, rows[i].klass, rest, NULL);
-        }
-    }
-    return false;
+    const struct match k = {&rh_logmsg_langs[ENGLISH], RH_SPAN_NONE, false};
+    return classify_rows(&k, s, rows, sizeof rows / sizeof rows[0], m);
 }
 
-static bool classify_in(const struct rh_logmsg_lang *lang, struct rh_span s, struct rh_span tag,
-                        struct rh_logmsg *m)
+static bool classify_in(const struct match *k, struct rh_span s, struct rh_logmsg *m)
 {
     for (int i = 0; i < 2; i++) {
         struct rh_span rest = s;
-        if (take(&rest, lang->duration_heads[i]) && take_duration(&rest, &m->duration_ns)) {
+        if (take(k, &rest, k->lang->duration_heads[i]) && take_duration(&rest, &m->duration_ns)) {
             m->timed = true;
-            if (classify_timed(lang, rest, tag, m)) {
+            if (classify_timed(k, rest, m)) {
                 return true;
             }
             m->timed = false;
@@ -173,32 +250,47 @@ static bool classify_in(const struct rh_logmsg_lang *lang, struct rh_span s, str
         }
     }
     struct rh_span rest = s;
-    if (take(&rest, lang->statement)) {
-        return set_body(m, RH_LOGMSG_STATEMENT, rest, NULL);
+    if (take(k, &rest, k->lang->statement)) {
+        return set_body(m, RH_LOGMSG_STATEMENT, rest);
     }
-    return classify_executed(lang, s, m) || classify_session(lang, s, m);
+    return classify_executed(k, s, m) || classify_session(k, s, m);
+}
+
+/* Bytes that a letter may have become. */
+static bool may_be_loose(struct rh_span s)
+{
+    size_t n = s.len < 64 ? s.len : 64;
+    for (size_t i = 0; i < n; i++) {
+        if (s.data[i] == '?' || (unsigned char) s.data[i] >= 0x80) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void rh_logmsg_classify(struct rh_logmsg_reader *r, struct rh_span message, struct rh_span tag,
                         struct rh_logmsg *m)
 {
-    m->klass = RH_LOGMSG_OTHER;
-    m->timed = false;
-    m->duration_ns = -1;
-    m->body = RH_SPAN_NONE;
-    m->separator = NULL;
-    if (classify_in(&rh_logmsg_langs[r->lang], message, tag, m) ||
-        classify_english_only(message, m)) {
+    *m = (struct rh_logmsg){.klass = RH_LOGMSG_OTHER, .duration_ns = -1};
+    struct match k = {&rh_logmsg_langs[r->lang], tag, false};
+    if (classify_in(&k, message, m) || classify_english_only(message, m)) {
         r->lang_seen = true;
         return;
     }
-    for (uint32_t i = 0; i < rh_logmsg_lang_count; i++) {
-        if (i != r->lang && classify_in(&rh_logmsg_langs[i], message, tag, m)) {
-            r->lang = i;
-            r->lang_seen = true;
-            return;
+    for (int loose = 0; loose <= may_be_loose(message); loose++) {
+        k.loose = loose;
+        /* The language at hand first: with letters lost several may fit. */
+        for (uint32_t n = 0; n < rh_logmsg_lang_count; n++) {
+            uint32_t i = n == 0 ? r->lang : n <= r->lang ? n - 1 : n;
+            k.lang = &rh_logmsg_langs[i];
+            if (classify_in(&k, message, m)) {
+                r->lang = i;
+                r->lang_seen = true;
+                return;
+            }
         }
     }
+    *m = (struct rh_logmsg){.klass = RH_LOGMSG_OTHER, .duration_ns = -1};
 }
 
 static enum rh_log_severity severity_of_sqlstate(struct rh_span sqlstate)
@@ -294,16 +386,16 @@ void rh_logmsg_split(const struct rh_logmsg *m, struct rh_span known_text, struc
 {
     static const char unnamed[] = "<unnamed>";
     const char *body = m->body.data;
-    size_t n = m->body.len, sep_len = strlen(m->separator), unnamed_len = sizeof unnamed - 1;
+    size_t n = m->body.len, sep_len = m->separator.len, unnamed_len = sizeof unnamed - 1;
     if (n >= unnamed_len + sep_len && memcmp(body, unnamed, unnamed_len) == 0 &&
-        memcmp(body + unnamed_len, m->separator, sep_len) == 0) {
+        memcmp(body + unnamed_len, m->separator.data, sep_len) == 0) {
         *name = rh_span(body, unnamed_len);
         *text = rh_span(body + unnamed_len + sep_len, n - unnamed_len - sep_len);
         return;
     }
     if (known_text.data && n >= known_text.len + sep_len) {
         size_t name_len = n - known_text.len - sep_len;
-        if (memcmp(body + name_len, m->separator, sep_len) == 0 &&
+        if (memcmp(body + name_len, m->separator.data, sep_len) == 0 &&
             (known_text.len == 0 ||
              memcmp(body + name_len + sep_len, known_text.data, known_text.len) == 0)) {
             *name = rh_span(body, name_len);
@@ -313,7 +405,7 @@ void rh_logmsg_split(const struct rh_logmsg *m, struct rh_span known_text, struc
     }
     size_t first = n, pos = 0;
     for (;;) {
-        const char *sep = memmem(body + pos, n - pos, m->separator, sep_len);
+        const char *sep = memmem(body + pos, n - pos, m->separator.data, sep_len);
         if (!sep) {
             break;
         }
@@ -335,8 +427,8 @@ void rh_logmsg_split(const struct rh_logmsg *m, struct rh_span known_text, struc
 struct rh_span rh_logmsg_prepare(const struct rh_logmsg_reader *r, struct rh_span detail)
 {
     struct rh_span rest = detail;
-    if (take(&rest, rh_logmsg_langs[r->lang].prepare) ||
-        take(&rest, rh_logmsg_langs[ENGLISH].prepare)) {
+    const struct match k = {&rh_logmsg_langs[r->lang], RH_SPAN_NONE, true};
+    if (take(&k, &rest, k.lang->prepare) || take(&k, &rest, rh_logmsg_langs[ENGLISH].prepare)) {
         return rest;
     }
     /* A statement's detail is nothing else, so the words do not matter. */
@@ -357,30 +449,30 @@ struct rh_span rh_logmsg_parameters(struct rh_span detail)
 }
 
 /* The list in a context line that begins at s, in one language. */
-static struct rh_span portal_parameters(const struct rh_logmsg_lang *lang, struct rh_span s)
+static struct rh_span portal_parameters(const struct match *k, struct rh_span s)
 {
     struct rh_span rest = s;
-    const char *suffix = lang->unnamed_portal[1];
-    if (!take(&rest, lang->unnamed_portal[0])) {
+    const char *suffix = k->lang->unnamed_portal[1];
+    if (!take(k, &rest, k->lang->unnamed_portal[0])) {
         rest = s;
-        suffix = lang->named_portal[2];
-        if (!take(&rest, lang->named_portal[0])) {
+        suffix = k->lang->named_portal[2];
+        struct rh_span mid;
+        if (!take(k, &rest, k->lang->named_portal[0]) ||
+            !find(k, rest, k->lang->named_portal[1], &mid)) {
             return RH_SPAN_NONE;
         }
-        const char *mid =
-            memmem(rest.data, rest.len, lang->named_portal[1], strlen(lang->named_portal[1]));
-        if (!mid) {
-            return RH_SPAN_NONE;
-        }
-        mid += strlen(lang->named_portal[1]);
-        rest = rh_span(mid, rest.len - (size_t) (mid - rest.data));
+        const char *behind = mid.data + mid.len;
+        rest = rh_span(behind, rest.len - (size_t) (behind - rest.data));
     }
     if (!rh_span_starts(rest, "$1 = ")) {
         return RH_SPAN_NONE;
     }
-    size_t n = strlen(suffix);
-    if (n > 0 && rest.len >= n && memcmp(rest.data + rest.len - n, suffix, n) == 0) {
-        rest.len -= n;
+    for (size_t n = 1; *suffix && n <= strlen(suffix) && n <= rest.len; n++) {
+        struct rh_span tail = rh_span(rest.data + rest.len - n, n);
+        if (take(k, &tail, suffix) && tail.len == 0) {
+            rest.len -= n;
+            break;
+        }
     }
     return rest;
 }
@@ -391,8 +483,9 @@ struct rh_span rh_logmsg_context_parameters(struct rh_span context)
     while (at < context.len) {
         struct rh_span line = rh_span(context.data + at, context.len - at);
         for (uint32_t i = 0; i < rh_logmsg_lang_count; i++) {
-            if (rh_logmsg_langs[i].unnamed_portal[0]) {
-                struct rh_span list = portal_parameters(&rh_logmsg_langs[i], line);
+            const struct match k = {&rh_logmsg_langs[i], RH_SPAN_NONE, true};
+            if (k.lang->unnamed_portal[0]) {
+                struct rh_span list = portal_parameters(&k, line);
                 if (list.data) {
                     return list;
                 }

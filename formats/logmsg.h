@@ -5,6 +5,10 @@
  * logmsg_lang.h.  Only messages of level LOG are to be classified; whether it is the server that
  * speaks, and not RAISE LOG, is for the caller to tell (the server's own statement records have
  * neither CONTEXT nor STATEMENT).
+ *
+ * The log's bytes are in the encoding of each session's database: a letter that it lacks is written
+ * as
+ * `?`, and one file may mix UTF-8, LATIN1 and ASCII.  All of these are understood.
  */
 #ifndef RH_FORMATS_LOGMSG_H
 #define RH_FORMATS_LOGMSG_H
@@ -41,7 +45,7 @@ struct rh_logmsg {
     int64_t duration_ns; /* -1 unless timed */
     struct rh_span body; /* STATEMENT: the text; PARSE, BIND, EXECUTE, FETCH: name, separator, text;
                             AUTHORIZED: behind the fixed words */
-    const char *separator; /* between name and text */
+    struct rh_span separator; /* between name and text */
 };
 
 struct rh_logmsg_reader {
