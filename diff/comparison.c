@@ -364,6 +364,10 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
     rh_pair_table_init(&j.table, options->memory_bytes);
     rh_side_reader_init(&j.reader[RH_BASE], base, &c->queries);
     rh_side_reader_init(&j.reader[RH_CANDIDATE], candidate, &c->queries);
+    if (c->paired) {
+        rh_side_reader_narrow(&j.reader[RH_BASE], candidate_header);
+        rh_side_reader_narrow(&j.reader[RH_CANDIDATE], base_header);
+    }
 
     int rc = join_run(&j, err);
 

@@ -1,5 +1,9 @@
 #include "diff/side_reader.h"
 
+#include <string.h>
+
+#include "common/clock.h"
+
 void rh_side_reader_init(struct rh_side_reader *s, struct rh_trace_file *file,
                          struct rh_query_table *queries)
 {
@@ -7,6 +11,8 @@ void rh_side_reader_init(struct rh_side_reader *s, struct rh_trace_file *file,
     *s = (struct rh_side_reader){
         .file = file,
         .kind = rh_trace_file_header(file)->kind,
+        .from_ns = INT64_MIN,
+        .to_ns = INT64_MAX,
         .expected = expected ? expected : 1,
     };
     rh_query_lookup_init(&s->lookup, queries);
@@ -21,6 +27,39 @@ void rh_side_reader_release(struct rh_side_reader *s)
     *s = (struct rh_side_reader){0};
 }
 
+static void read_time_setting(const struct rh_trace_header *h, const char *name, int64_t *ns)
+{
+    char text[RH_TIME_TEXT_SIZE];
+    struct rh_span value = rh_trace_header_setting(h, name);
+    if (value.len > 0 && value.len < sizeof text) {
+        memcpy(text, value.data, value.len);
+        text[value.len] = '\0';
+        rh_time_parse(text, ns, NULL);
+    }
+}
+
+/* By whole blocks, which is near enough to read both sides in step. */
+static uint64_t statements_between(const struct rh_trace_file *file, int64_t from_ns, int64_t to_ns)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < rh_trace_file_block_count(file); i++) {
+        const struct rh_block_info *b = rh_trace_file_block(file, i);
+        if (b->max_ns >= from_ns && b->min_ns < to_ns) {
+            count += b->statement_count;
+        }
+    }
+    return count ? count : 1;
+}
+
+void rh_side_reader_narrow(struct rh_side_reader *s, const struct rh_trace_header *other)
+{
+    if (s->kind == RH_FILE_WORKLOAD && other->kind == RH_FILE_RUN) {
+        read_time_setting(other, "from", &s->from_ns);
+        read_time_setting(other, "to", &s->to_ns);
+        s->expected = statements_between(s->file, s->from_ns, s->to_ns);
+    }
+}
+
 int rh_side_reader_rewind(struct rh_side_reader *s, struct rh_error *err)
 {
     struct rh_query_table *queries = s->lookup.table;
@@ -33,7 +72,7 @@ int rh_side_reader_rewind(struct rh_side_reader *s, struct rh_error *err)
     rh_query_lookup_init(&s->lookup, queries);
     s->read = 0;
     s->gaps = 0;
-    return rh_trace_reader_open(&s->reader, s->file, INT64_MIN, INT64_MAX, err);
+    return rh_trace_reader_open(&s->reader, s->file, s->from_ns, s->to_ns, err);
 }
 
 int rh_side_reader_next(struct rh_side_reader *s, struct rh_observation *o, struct rh_error *err)

@@ -39,6 +39,8 @@ struct rh_side_summary {
 struct rh_side_reader {
     struct rh_trace_file *file; /* the caller's */
     enum rh_file_kind kind;
+    int64_t from_ns; /* the part of the file that is read: from_ns <= start < to_ns */
+    int64_t to_ns;
     struct rh_trace_reader *reader;
     struct rh_query_lookup lookup;
     struct rh_record record; /* the last one given */
@@ -52,6 +54,8 @@ struct rh_side_reader {
 void rh_side_reader_init(struct rh_side_reader *s, struct rh_trace_file *file,
                          struct rh_query_table *queries);
 void rh_side_reader_release(struct rh_side_reader *s);
+/* Read only the part of a workload that the other side, a run with --from or --to, has replayed. */
+void rh_side_reader_narrow(struct rh_side_reader *s, const struct rh_trace_header *other);
 /* Begin again at the first record. */
 int rh_side_reader_rewind(struct rh_side_reader *s, struct rh_error *err);
 /* 1 and *o, 0 at the end, -1.  s->record is valid until the next call. */

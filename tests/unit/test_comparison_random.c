@@ -227,7 +227,8 @@ static char *json_of(const struct rh_comparison *cmp)
     char *text = strdup(rh_buf_cstr(&sink.buf));
     char *passes = strstr(text, "\"passes\": ");
     assert_non_null(passes);
-    memset(passes + 10, ' ', strcspn(passes + 10, "\n"));
+    size_t digits = strcspn(passes + 10, "\n");
+    memmove(passes + 10, passes + 10 + digits, strlen(passes + 10 + digits) + 1);
     rh_report_sink_release(&sink);
     rh_result_release(&result);
     return text;
@@ -255,7 +256,14 @@ static void test_several_passes(void **state)
         passes = often.passes;
         check_all(&often);
         char *got = json_of(&often);
-        assert_string_equal(got, want);
+        size_t same = 0;
+        while (got[same] && got[same] == want[same]) {
+            same++;
+        }
+        if (got[same] != want[same]) {
+            size_t from = same < 300 ? 0 : same - 300;
+            fail_msg("%.400s\ninstead of\n%.400s", got + from, want + from);
+        }
         free(got);
         fx_close(&often);
     }
