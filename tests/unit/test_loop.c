@@ -1,4 +1,6 @@
 /* common/loop, common/timer_heap */
+#include "rh_test.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -8,7 +10,6 @@
 #include "common/clock.h"
 #include "common/loop.h"
 #include "common/timer_heap.h"
-#include "rh_test.h"
 
 static struct rh_loop *loop_make(void)
 {
@@ -272,6 +273,15 @@ struct poster {
     int number;
 };
 
+enum { REPEATS = 100 };
+
+static void posting_check_end(struct posting *p)
+{
+    if (p->done == POSTERS * TASKS && p->repeats == REPEATS) {
+        rh_loop_stop(p->loop);
+    }
+}
+
 static void on_task(struct rh_task *task)
 {
     struct posting *p = task->ctx;
@@ -280,17 +290,17 @@ static void on_task(struct rh_task *task)
             assert_int_equal(task - p->tasks[i], p->next[i]++); /* in the order of posting */
         }
     }
-    if (++p->done == POSTERS * TASKS) {
-        rh_loop_stop(p->loop);
-    }
+    p->done++;
+    posting_check_end(p);
 }
 
 static void on_task_again(struct rh_task *task)
 {
     struct posting *p = task->ctx;
-    if (p->repeats++ < 100) {
+    if (++p->repeats < REPEATS) {
         rh_loop_post(p->loop, task);
     }
+    posting_check_end(p);
 }
 
 static void *poster_main(void *arg)
@@ -323,7 +333,7 @@ static void test_tasks_come_from_other_threads(void **state)
         pthread_join(threads[i], NULL);
     }
     assert_int_equal(p->done, POSTERS * TASKS);
-    assert_int_equal(p->repeats, 101);
+    assert_int_equal(p->repeats, REPEATS);
     rh_loop_free(p->loop);
     free(p);
 }
