@@ -42,9 +42,11 @@ static bool is_name(struct item item)
     return item.kind == RH_SQL_WORD || item.kind == RH_SQL_QUOTED_WORD;
 }
 
+/* A template does not tell a number from a string. */
 static bool is_constant(struct item item)
 {
-    return item.kind == RH_SQL_STRING || item.kind == RH_SQL_SLOT_CONSTANT;
+    return item.kind == RH_SQL_STRING || item.kind == RH_SQL_NUMBER ||
+           item.kind == RH_SQL_SLOT_CONSTANT;
 }
 
 static enum rh_sql_class with_name(struct rh_sql_command *c, enum rh_sql_class klass,

@@ -1,0 +1,1 @@
+create function f() returns int begin atomic select case when a then 1 end; select 2; end; commit

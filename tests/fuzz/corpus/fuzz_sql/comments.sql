@@ -1,0 +1,2 @@
+/* a /* b */ c */ select 1 -- d
+ + 2 /* open

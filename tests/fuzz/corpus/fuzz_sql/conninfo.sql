@@ -1,0 +1,1 @@
+select dblink_connect('host=h password=x'), f('postgres://u:p@h/d'); alter system set primary_conninfo = 'password = x'

@@ -1,0 +1,1 @@
+select * from t where (a, b) in ((1, 2), (3, 

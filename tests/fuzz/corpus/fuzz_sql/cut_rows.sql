@@ -1,0 +1,1 @@
+insert into t values (1, array[1]), (2, array[1,

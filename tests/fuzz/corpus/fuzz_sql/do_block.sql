@@ -1,0 +1,1 @@
+DO $$begin execute 'alter user u password ''x'''; create role r password $q$y$q$; end$$

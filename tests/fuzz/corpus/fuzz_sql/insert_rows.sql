@@ -1,0 +1,1 @@
+INSERT INTO t (a, b) VALUES (1, 'a'), (2, DEFAULT), ($1, now()) ON CONFLICT DO NOTHING RETURNING a

@@ -1,0 +1,1 @@
+select interval '1' day to second (3), timestamp '2020-01-01', x between -1 and not between -2, t.limit -1, true is not null

@@ -1,0 +1,1 @@
+a in ((1,2),(3,4)) or b = any(array[1,2]) and c <> all (array[[1],[2]]) or d in (cast($1 as date), date '2020-01-01', 1::int4, row(1))

@@ -1,0 +1,1 @@
+prepare p(int) as select $1; deallocate prepare p; deallocate all; copy t(a) from stdin; copy (select 1) to stdout

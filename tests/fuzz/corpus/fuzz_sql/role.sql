@@ -1,0 +1,1 @@
+alter role r with encrypted password 'x' valid until 'y'; create user mapping for u server s options (user 'u', password 'x')

@@ -1,0 +1,1 @@
+select t.a, "B c", count(*) from t1 as t inner join u using (x) where a = -1 and b in (1, 2, 'x') order by 1, 2 desc limit 10;

@@ -1,0 +1,1 @@
+set session a.b = on, off; set local "x" to default; set time zone 'utc'; set names 'x'; reset all; discard all; set session authorization bob

@@ -1,0 +1,1 @@
+begin work; savepoint s; rollback to savepoint s; release s; end; abort and chain; prepare transaction 'x'; commit prepared 'x'
