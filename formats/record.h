@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/arena.h"
+#include "common/buf.h"
 #include "common/span.h"
 
 #define RH_TIME_UNKNOWN INT64_MIN
@@ -43,29 +45,32 @@ static inline bool rh_kind_has_ordinal(enum rh_kind kind)
     return kind <= RH_KIND_CANCEL;
 }
 
-/* Why a record of a workload cannot be replayed as it is (0: it can), or why a run did not send it. */
+/* Why a record of a workload cannot be replayed as it is (0: it can), or why a run did not send it.
+ */
 enum rh_reason {
     RH_REASON_NONE = 0,
-    RH_REASON_CUT_TEXT = 1,        /* the server cut the text */
-    RH_REASON_CUT_PARAMETER = 2,   /* the server cut a parameter's value */
-    RH_REASON_NO_PARAMETERS = 3,   /* $n in the text, values not logged */
-    RH_REASON_SECRET = 4,          /* a password literal was removed */
-    RH_REASON_NO_COPY_DATA = 5,    /* COPY FROM STDIN, data not captured */
-    RH_REASON_NO_ARGUMENTS = 6,    /* function call, arguments not captured */
-    RH_REASON_NO_ROW_LIMIT = 7,    /* fetch from a portal, row limit not captured */
-    RH_REASON_NOT_PREPARED = 8,    /* prepared before the capture began */
-    RH_REASON_ENCODING = 9,        /* SET client_encoding of a log: the log is not in it */
-    RH_REASON_NO_EXECUTION = 10,   /* parse or bind was logged, its execution was not: unknown whether it ran */
+    RH_REASON_CUT_TEXT = 1,      /* the server cut the text */
+    RH_REASON_CUT_PARAMETER = 2, /* the server cut a parameter's value */
+    RH_REASON_NO_PARAMETERS = 3, /* $n in the text, values not logged */
+    RH_REASON_SECRET = 4,        /* a password literal was removed */
+    RH_REASON_NO_COPY_DATA = 5,  /* COPY FROM STDIN, data not captured */
+    RH_REASON_NO_ARGUMENTS = 6,  /* function call, arguments not captured */
+    RH_REASON_NO_ROW_LIMIT = 7,  /* fetch from a portal, row limit not captured */
+    RH_REASON_NOT_PREPARED = 8,  /* prepared before the capture began */
+    RH_REASON_ENCODING = 9,      /* SET client_encoding of a log: the log is not in it */
+    RH_REASON_NO_EXECUTION =
+        10, /* parse or bind was logged, its execution was not: unknown whether it ran */
     RH_REASON_REDACTED = 11,
     RH_REASON_REPLICATION = 12,
     /* of a run only */
     RH_REASON_CONNECT_FAILED = 32, /* the session's connection was refused */
     RH_REASON_SESSION_LOST = 33,   /* the connection was lost before this statement */
     RH_REASON_STOPPED = 34,        /* the replay was stopped before */
-    RH_REASON_OUTSIDE_WINDOW = 35, /* before the first transaction boundary after --from, or open at --to */
+    RH_REASON_OUTSIDE_WINDOW =
+        35, /* before the first transaction boundary after --from, or open at --to */
     RH_REASON_READ_ONLY = 36,
-    RH_REASON_PROTOCOL = 37,       /* skipped by the server after an error, up to Sync */
-    RH_REASON_DAMAGED = 38,        /* its block of the trace is damaged */
+    RH_REASON_PROTOCOL = 37, /* skipped by the server after an error, up to Sync */
+    RH_REASON_DAMAGED = 38,  /* its block of the trace is damaged */
     RH_REASON_COUNT = 64,
 };
 
@@ -75,14 +80,16 @@ const char *rh_reason_text(enum rh_reason reason);
 const char *rh_reason_name(enum rh_reason reason);
 
 enum rh_record_flag {
-    RH_FLAG_COMMIT_NOT_TIMED = 1 << 0, /* duration lacks the commit (extended protocol, no block, from a log) */
-    RH_FLAG_ERROR_ONLY = 1 << 1,       /* known only from its ERROR record */
-    RH_FLAG_NO_TYPES = 1 << 2,         /* parameter types unknown (from a log) */
-    RH_FLAG_START_ESTIMATED = 1 << 3,  /* no duration and no start line: start is the stamp of its end */
-    RH_FLAG_CANCELED = 1 << 4,         /* ended by a cancel request of the user (57014) */
+    RH_FLAG_COMMIT_NOT_TIMED =
+        1 << 0, /* duration lacks the commit (extended protocol, no block, from a log) */
+    RH_FLAG_ERROR_ONLY = 1 << 1, /* known only from its ERROR record */
+    RH_FLAG_NO_TYPES = 1 << 2,   /* parameter types unknown (from a log) */
+    RH_FLAG_START_ESTIMATED =
+        1 << 3,                /* no duration and no start line: start is the stamp of its end */
+    RH_FLAG_CANCELED = 1 << 4, /* ended by a cancel request of the user (57014) */
     RH_FLAG_STATEMENT_TIMEOUT = 1 << 5,
-    RH_FLAG_HAS_PARSE = 1 << 6,        /* a Parse belongs to it */
-    RH_FLAG_SQL_EXECUTE = 1 << 7,      /* a simple EXECUTE; `prepare_text` has its PREPARE */
+    RH_FLAG_HAS_PARSE = 1 << 6,   /* a Parse belongs to it */
+    RH_FLAG_SQL_EXECUTE = 1 << 7, /* a simple EXECUTE; `prepare_text` has its PREPARE */
 };
 
 /* Marks of transactions; 0 for a record within a transaction block or where nothing is known. */
@@ -102,8 +109,8 @@ char *rh_sqlstate_unpack(uint32_t sqlstate, char text[6]);
 struct rh_param {
     const char *data; /* NULL: SQL NULL */
     uint32_t len;
-    uint32_t type;   /* OID, 0 unknown */
-    uint8_t format;  /* 0 text, 1 binary */
+    uint32_t type;  /* OID, 0 unknown */
+    uint8_t format; /* 0 text, 1 binary */
 };
 
 struct rh_outcome {
@@ -113,18 +120,18 @@ struct rh_outcome {
     int64_t parse_ns;
     int64_t bind_ns;
     int64_t execute_ns;
-    uint32_t sqlstate;   /* 0 known success, RH_SQLSTATE_UNKNOWN */
-    struct rh_span tag;  /* command tag without its row count; none: unknown */
-    int64_t rows;        /* RH_COUNT_UNKNOWN */
-    int64_t bytes;       /* of the answer, RH_COUNT_UNKNOWN */
-    uint32_t results;    /* results of a Query string, 0 unknown */
-    char tx_status;      /* ReadyForQuery after it: 'I' 'T' 'E', 0 unknown */
+    uint32_t sqlstate;  /* 0 known success, RH_SQLSTATE_UNKNOWN */
+    struct rh_span tag; /* command tag without its row count; none: unknown */
+    int64_t rows;       /* RH_COUNT_UNKNOWN */
+    int64_t bytes;      /* of the answer, RH_COUNT_UNKNOWN */
+    uint32_t results;   /* results of a Query string, 0 unknown */
+    char tx_status;     /* ReadyForQuery after it: 'I' 'T' 'E', 0 unknown */
 };
 
 enum rh_fate {
-    RH_FATE_NONE = 0, /* of a workload */
-    RH_FATE_DONE = 1, /* sent and answered: see sqlstate */
-    RH_FATE_LOST = 2, /* sent, the connection was lost before the answer ended */
+    RH_FATE_NONE = 0,     /* of a workload */
+    RH_FATE_DONE = 1,     /* sent and answered: see sqlstate */
+    RH_FATE_LOST = 2,     /* sent, the connection was lost before the answer ended */
     RH_FATE_SKIPPED = 3,  /* not replayable: see reason */
     RH_FATE_NOT_SENT = 4, /* could have been, was not: see reason */
 };
@@ -136,7 +143,7 @@ struct rh_run_part {
     int64_t planned_ns; /* when it should have been sent */
     int64_t sent_ns;    /* RH_TIME_UNKNOWN if it was not */
     int64_t wait_ns;    /* of the time between, what it waited for its turn by --order */
-    int64_t ready_ns;   /* when the answer it had to wait for had come; RH_TIME_UNKNOWN: not waited */
+    int64_t ready_ns; /* when the answer it had to wait for had come; RH_TIME_UNKNOWN: not waited */
 };
 
 /*
@@ -147,7 +154,8 @@ struct rh_record {
     enum rh_kind kind;
     uint32_t session;
     uint32_t copy;    /* of the session, by --scale; 0 else */
-    uint64_t ordinal; /* 1, 2, ... within the session */
+    uint64_t ordinal; /* 1, 2, ... within the session; of OPEN, CLOSE and GAP: of the record before
+                         it (writers fill it in), 0 if there is none */
     int64_t start_ns; /* in a run: sent, or planned if it was not sent */
     uint32_t flags;   /* enum rh_record_flag */
     uint8_t txn;      /* enum rh_txn_mark */
@@ -163,7 +171,7 @@ struct rh_record {
 
     struct rh_span statement_name; /* none or empty: unnamed */
     struct rh_span portal_name;
-    struct rh_span application; /* application_name at that time; none: the session's */
+    struct rh_span application;  /* application_name at that time; none: the session's */
     struct rh_span prepare_text; /* RH_FLAG_SQL_EXECUTE: the PREPARE command the log shows */
 
     const struct rh_param *params;
@@ -172,8 +180,8 @@ struct rh_record {
     uint32_t result_format_count;
     int32_t row_limit; /* of Execute; 0 none, -1 unknown */
     uint32_t function_oid;
-    /* Frontend messages around it as captured from the wire: one byte a message (its type), with the
-     * count of answers it had waited for (FORMAT.md, "steps").  None: those a log implies. */
+    /* Frontend messages around it as captured from the wire: one byte a message (its type), with
+     * the count of answers it had waited for (FORMAT.md, "steps").  None: those a log implies. */
     struct rh_span steps;
 
     struct rh_outcome outcome;
@@ -187,9 +195,11 @@ struct rh_record {
 /* All unknown, kind QUERY. */
 void rh_record_init(struct rh_record *r);
 
-struct rh_buf;
-/* Append the whole text. */
+/* Append the whole text; nothing for a record without text.  -1 when the buffer's maximum is
+ * passed. */
 int rh_record_text(const struct rh_record *r, struct rh_buf *out);
+/* *to is *from with all it points to copied into the arena. */
+void rh_record_copy(struct rh_record *to, const struct rh_record *from, struct rh_arena *arena);
 
 enum rh_session_flag {
     RH_SESSION_JOINED_MIDWAY = 1 << 0, /* it was open when the capture began */
@@ -206,17 +216,20 @@ struct rh_setting {
 
 struct rh_session {
     uint32_t number; /* 1, 2, ... in order of opening (of first sight where that is unknown) */
+    uint32_t copy;   /* of a run with --scale; 0 else */
     struct rh_span user;
     struct rh_span database;
     struct rh_span application;
-    struct rh_span client; /* "192.0.2.7:40312", "[local]"; none: unknown */
-    int64_t opened_ns;     /* RH_TIME_UNKNOWN */
-    int64_t closed_ns;     /* RH_TIME_UNKNOWN: not (yet) */
-    uint32_t backend_pid;  /* 0 unknown */
-    uint32_t flags;        /* enum rh_session_flag */
+    struct rh_span client;            /* "192.0.2.7:40312", "[local]"; none: unknown */
+    int64_t opened_ns;                /* RH_TIME_UNKNOWN */
+    int64_t closed_ns;                /* RH_TIME_UNKNOWN: not (yet) */
+    uint32_t backend_pid;             /* 0 unknown */
+    uint32_t flags;                   /* enum rh_session_flag */
     const struct rh_setting *startup; /* startup parameters beyond user and database */
     uint32_t startup_count;
 };
+
+void rh_session_copy(struct rh_session *to, const struct rh_session *from, struct rh_arena *arena);
 
 /* Where a file's times come from; two of one vantage may be compared in absolute terms. */
 enum rh_vantage { RH_VANTAGE_SERVER_LOG = 0, RH_VANTAGE_WIRE = 1, RH_VANTAGE_CLIENT = 2 };

@@ -32,12 +32,12 @@ struct rh_block_info {
     uint64_t blob_bytes;  /* how many bytes of blob blocks lie right before it */
     uint32_t state_bytes; /* compressed: sessions and templates */
     uint32_t state_raw_bytes;
-    uint32_t data_bytes;  /* compressed: columns */
+    uint32_t data_bytes; /* compressed: columns */
     uint32_t data_raw_bytes;
     uint32_t record_count;
     uint32_t statement_count;
-    uint32_t flags;       /* enum rh_block_flag */
-    int64_t min_ns;       /* of the records' starts */
+    uint32_t flags; /* enum rh_block_flag */
+    int64_t min_ns; /* of the records' starts */
     int64_t max_ns;
 };
 
@@ -55,7 +55,8 @@ struct rh_trace_totals {
 
 struct rh_trace_file;
 
-/* path may also name a PATH.partial left by a kill.  -1: not such a file, or no whole header block. */
+/* path may also name a PATH.partial left by a kill.  -1: not such a file, or no whole header block.
+ */
 int rh_trace_file_open(struct rh_trace_file **out, const char *path, struct rh_error *err);
 void rh_trace_file_close(struct rh_trace_file *f);
 

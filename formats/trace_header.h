@@ -19,8 +19,8 @@ struct rh_trace_header {
     uint8_t uuid[16];
     uint8_t trace_uuid[16]; /* run: of the trace that was replayed; else zeros */
     enum rh_vantage vantage;
-    struct rh_span source;      /* "csvlog", "wire", "replay" */
-    struct rh_span tool;        /* "pgrehearse 0.1.0" */
+    struct rh_span source;         /* "csvlog", "wire", "replay" */
+    struct rh_span tool;           /* "pgrehearse 0.1.0" */
     struct rh_span server_version; /* "15.18"; none: unknown */
     struct rh_span server_address; /* "host:port"; none: unknown */
     int64_t created_ns;
@@ -34,7 +34,13 @@ void rh_uuid_make(uint8_t uuid[16]);
 /* "6f1c...-....", 36 characters and NUL. */
 char *rh_uuid_format(const uint8_t uuid[16], char text[37]);
 
-/* The value of a setting, none if it is not there. */
+/* The value of a setting (of the last one of that name), none if it is not there. */
 struct rh_span rh_trace_header_setting(const struct rh_trace_header *h, const char *name);
+
+struct rh_buf;
+/* Append the header as a msgpack map with text keys (FORMAT.md, "header block"). */
+int rh_trace_header_put(const struct rh_trace_header *h, struct rh_buf *out);
+/* Unknown keys are passed over.  Texts are copied to the arena.  -1: not such a map. */
+int rh_trace_header_get(struct rh_trace_header *h, struct rh_span map, struct rh_arena *arena);
 
 #endif

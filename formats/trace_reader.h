@@ -13,15 +13,17 @@
 
 struct rh_trace_reader;
 
-/* Only records with from_ns <= start < to_ns; INT64_MIN and INT64_MAX for all.  `file` must stay open. */
+/* Only records with from_ns <= start < to_ns; INT64_MIN and INT64_MAX for all.  `file` must stay
+ * open. */
 int rh_trace_reader_open(struct rh_trace_reader **out, struct rh_trace_file *file, int64_t from_ns,
                          int64_t to_ns, struct rh_error *err);
 
-/* 1 and *r, 0 at the end.  A damaged block is skipped, counted (rh_trace_reader_damaged()), and never an
- * error; -1 is an I/O error.  *r and all it points to are valid until the next call. */
+/* 1 and *r, 0 at the end.  A damaged block is skipped, counted (rh_trace_reader_damaged()), and
+ * never an error; -1 is an I/O error.  *r and all it points to are valid until the next call. */
 int rh_trace_reader_next(struct rh_trace_reader *reader, struct rh_record *r, struct rh_error *err);
 
-/* The session of the record just given, as its block knows it; NULL for session 0.  Valid until next. */
+/* The session of the record just given, as its block knows it; NULL for session 0.  Valid until
+ * next. */
 const struct rh_session *rh_trace_reader_session(struct rh_trace_reader *reader);
 /* A number that changes with every block: template_id is stable while it is the same. */
 uint64_t rh_trace_reader_block_serial(const struct rh_trace_reader *reader);

@@ -18,9 +18,9 @@
 struct rh_trace_writer;
 
 struct rh_trace_writer_options {
-    uint32_t window_records;  /* 0: default (131,072) */
-    uint64_t window_bytes;    /* 0: default (32 MiB) of texts, literals and parameters in the window */
-    int compression_level;    /* 0: default (3) */
+    uint32_t window_records; /* 0: default (131,072) */
+    uint64_t window_bytes; /* 0: default (32 MiB) of texts, literals and parameters in the window */
+    int compression_level; /* 0: default (3) */
 };
 
 /* Creates PATH.partial; the header block is written at once. */
@@ -28,8 +28,8 @@ int rh_trace_writer_open(struct rh_trace_writer **out, const char *path,
                          const struct rh_trace_header *header,
                          const struct rh_trace_writer_options *options, struct rh_error *err);
 
-/* Make a session known, before its first record, or again when more of it is known (closed_ns, flags,
- * user). */
+/* Make a session known, before its first record, or again when more of it is known (closed_ns,
+ * flags, user). */
 int rh_trace_writer_put_session(struct rh_trace_writer *w, const struct rh_session *session,
                                 struct rh_error *err);
 /* The session takes no more records: its state is dropped once they are sealed. */
@@ -48,8 +48,8 @@ uint64_t rh_trace_writer_bytes(const struct rh_trace_writer *w);
 
 /*
  * Seal the rest, write the end block (totals; `complete` unless stopped_early), sync and rename
- * to the final name, free.  When the disk is full what was written is kept under the final name without an end
- * block, and -1 is returned.
+ * to the final name, free.  When the disk is full what was written is kept under the final name
+ * without an end block, and -1 is returned.
  */
 int rh_trace_writer_finish(struct rh_trace_writer *w, bool stopped_early, struct rh_error *err);
 /* Close and remove the partial file. */

@@ -1,0 +1,175 @@
+/* Literals and parameters by template and place, and the other columns with lengths of their own.
+ */
+#include "formats/trace_encode.h"
+
+/* Which of a row's two lists of values. */
+enum list { LITERALS, PARAMS };
+
+static uint32_t list_count(const struct rh_trace_row *r, enum list which)
+{
+    return which == LITERALS ? r->literal_count : r->param_count;
+}
+
+static const struct rh_value *list_values(const struct rh_trace_row *r, enum list which)
+{
+    return which == LITERALS ? r->values : r->values + r->literal_count;
+}
+
+/* The longest list of the rows by_template[first..end). */
+static uint32_t longest_list(const struct rh_trace_encoder *e, uint32_t first, uint32_t end,
+                             enum list which)
+{
+    uint32_t longest = 0;
+    for (uint32_t k = first; k < end; k++) {
+        uint32_t n = list_count(e->rows[e->by_template[k]], which);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+static void put_place(struct rh_trace_encoder *e, uint32_t first, uint32_t end, uint32_t place,
+                      enum list which)
+{
+    struct rh_value *values = rh_trace_encode_value_room(e, end - first);
+    uint32_t n = 0;
+    for (uint32_t k = first; k < end; k++) {
+        const struct rh_trace_row *r = e->rows[e->by_template[k]];
+        if (list_count(r, which) > place) {
+            values[n++] = list_values(r, which)[place];
+        }
+    }
+    rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
+}
+
+/* How many columns put_lists() makes. */
+static uint32_t count_columns(const struct rh_trace_encoder *e, enum list which)
+{
+    uint32_t columns = 1;
+    uint32_t first = 0;
+    for (uint32_t t = 0; t < e->template_count; t++) {
+        uint32_t end = first + e->template_uses[t];
+        if (e->template_uses[t] >= RH_COLUMN_USES_MIN) {
+            columns += longest_list(e, first, end, which);
+        }
+        first = end;
+    }
+    return columns;
+}
+
+/* Rows of templates that are too rare for columns of their own, in the order of the rows. */
+static bool put_shared(struct rh_trace_encoder *e, uint32_t total, enum list which)
+{
+    struct rh_value *values = rh_trace_encode_value_room(e, total);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        uint32_t t = e->row_templates[i];
+        if (t == RH_NO_STRING || e->template_uses[t] < RH_COLUMN_USES_MIN) {
+            const struct rh_value *from = list_values(e->rows[i], which);
+            for (uint32_t k = 0; k < list_count(e->rows[i], which); k++) {
+                values[n++] = from[k];
+            }
+        }
+    }
+    rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
+    return true;
+}
+
+static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list which)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        total += list_count(e->rows[i], which);
+    }
+    if (total > RH_BLOCK_VALUES_MAX) {
+        return false;
+    }
+    rh_mp_put_int(&e->data.raw, key);
+    rh_mp_put_array(&e->data.raw, count_columns(e, which));
+    uint32_t first = 0;
+    for (uint32_t t = 0; t < e->template_count; t++) {
+        uint32_t end = first + e->template_uses[t];
+        if (e->template_uses[t] >= RH_COLUMN_USES_MIN) {
+            uint32_t longest = longest_list(e, first, end, which);
+            for (uint32_t place = 0; place < longest; place++) {
+                put_place(e, first, end, place, which);
+            }
+        }
+        first = end;
+    }
+    return put_shared(e, (uint32_t) total, which);
+}
+
+/* Types and formats of all parameters, in the order of the rows. */
+static void put_param_kinds(struct rh_trace_encoder *e)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        total += e->rows[i]->param_count;
+    }
+    int64_t *flat = rh_trace_encode_flat(e, total);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        const uint32_t *types = e->rows[i]->extra->param_types;
+        for (uint32_t k = 0; k < e->rows[i]->param_count; k++) {
+            flat[n++] = types ? types[k] : 0;
+        }
+    }
+    rh_mp_put_int(&e->data.raw, RH_COLUMN_PARAM_TYPES);
+    rh_int_column_put(&e->data, flat, n);
+    n = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        const uint8_t *formats = e->rows[i]->extra->param_formats;
+        for (uint32_t k = 0; k < e->rows[i]->param_count; k++) {
+            flat[n++] = formats ? formats[k] : 0;
+        }
+    }
+    rh_mp_put_int(&e->data.raw, RH_COLUMN_PARAM_FORMATS);
+    rh_int_column_put(&e->data, flat, n);
+}
+
+static bool put_result_formats(struct rh_trace_encoder *e)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        total += e->rows[i]->extra->result_format_count;
+    }
+    if (total > RH_BLOCK_VALUES_MAX) {
+        return false;
+    }
+    int64_t *flat = rh_trace_encode_flat(e, (uint32_t) total);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        const struct rh_trace_row_extra *x = e->rows[i]->extra;
+        for (uint32_t k = 0; k < x->result_format_count; k++) {
+            flat[n++] = x->result_formats[k];
+        }
+    }
+    rh_mp_put_int(&e->data.raw, RH_COLUMN_RESULT_FORMATS);
+    rh_int_column_put(&e->data, flat, n);
+    return true;
+}
+
+static void put_details(struct rh_trace_encoder *e)
+{
+    struct rh_value *values = rh_trace_encode_value_room(e, e->row_count);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->row_count; i++) {
+        if (e->rows[i]->extra->detail.tag != RH_VALUE_NULL) {
+            values[n++] = e->rows[i]->extra->detail;
+        }
+    }
+    rh_mp_put_int(&e->data.raw, RH_COLUMN_DETAILS);
+    rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
+}
+
+bool rh_trace_encode_values(struct rh_trace_encoder *e)
+{
+    rh_mp_put_int(&e->data.raw, RH_COLUMN_USES_MIN_KEY);
+    rh_mp_put_int(&e->data.raw, RH_COLUMN_USES_MIN);
+    if (!put_lists(e, RH_COLUMN_LITERALS, LITERALS) || !put_lists(e, RH_COLUMN_PARAMS, PARAMS)) {
+        return false;
+    }
+    put_param_kinds(e);
+    put_details(e);
+    return put_result_formats(e);
+}

@@ -1,0 +1,125 @@
+/*
+ * formats/trace_layout.h
+ *
+ * The numbers of FORMAT.md: limits, and the keys of the maps in a block.
+ */
+#ifndef RH_FORMATS_TRACE_LAYOUT_H
+#define RH_FORMATS_TRACE_LAYOUT_H
+
+#include <stdint.h>
+
+enum {
+    RH_TRACE_VERSION = 1,
+    RH_BLOCK_RAW_MAX = 1 << 20, /* state part and data part together */
+    RH_BLOCK_RECORDS_MAX = 1 << 16,
+    RH_BLOCK_SESSIONS_MAX = 1 << 16,
+    RH_BLOCK_STRINGS_MAX = 1 << 18,
+    RH_BLOCK_STATE_ITEMS_MAX = 1 << 18,
+    RH_BLOCK_VALUES_MAX = 1 << 20,   /* literals, and apart from them parameters */
+    RH_VALUE_INLINE_MAX = 64 * 1024, /* a longer value goes to blob blocks */
+    RH_COLUMN_USES_MIN = 8,          /* a template used less often shares its value columns */
+};
+
+/* Of the values of one record, and of the blob blocks of one block. */
+#define RH_RECORD_BYTES_MAX (UINT64_C(1) << 30)
+#define RH_BLOCK_BLOB_MAX (UINT64_C(1) << 30)
+/* A block of several records is cut in two before its blobs pass this. */
+#define RH_BLOCK_BLOB_SOFT_MAX (UINT64_C(16) << 20)
+/* Times of a file lie within plus and minus this many units, so that differences do not overflow.
+ */
+#define RH_TRACE_TIME_MAX ((INT64_C(1) << 62) - 1)
+
+enum rh_state_key {
+    RH_STATE_KEY_STRINGS = 1,
+    RH_STATE_KEY_TEMPLATES = 2,
+    RH_STATE_KEY_SESSIONS = 3,
+    RH_STATE_KEY_LISTS = 4,
+};
+
+/* Integer columns of the sessions map, one value a session. */
+enum rh_session_column {
+    RH_SESSION_NUMBER, /* minus the number of the session before */
+    RH_SESSION_COPY,
+    RH_SESSION_USER, /* numbers of strings, null: unknown */
+    RH_SESSION_DATABASE,
+    RH_SESSION_APPLICATION,
+    RH_SESSION_CLIENT,
+    RH_SESSION_OPENED, /* minus the block's min start, null: unknown */
+    RH_SESSION_CLOSED,
+    RH_SESSION_PID,
+    RH_SESSION_FLAGS,
+    RH_SESSION_STARTUP_COUNT,
+    RH_SESSION_ROWS,        /* its records in this block */
+    RH_SESSION_CURSOR_ROWS, /* of them with ordinals or COPY data */
+    RH_SESSION_FIRST_ORDINAL,
+    RH_SESSION_ORDINAL_SPAN, /* last ordinal minus the first */
+    RH_SESSION_FIRST_START,  /* of its first record, minus the block's min start */
+    RH_SESSION_TIMED_FIRST,  /* start of the first record with an ordinal minus that, null: none */
+    RH_SESSION_TIMED_SPAN,   /* start of the last one minus the start of the first */
+    RH_SESSION_LIST,         /* number of its list of prepared texts and settings, null: none */
+    RH_SESSION_COLUMN_COUNT,
+    /* With a length of its own: names and values of startup parameters in turn, as strings. */
+    RH_SESSION_STARTUP = RH_SESSION_COLUMN_COUNT,
+};
+
+enum rh_column {
+    RH_COLUMN_KIND,
+    RH_COLUMN_ORDINAL, /* minus the ordinal before in the session */
+    RH_COLUMN_START,   /* enum rh_start_code */
+    RH_COLUMN_DURATION,
+    RH_COLUMN_FIRST,
+    RH_COLUMN_FLAGS,
+    RH_COLUMN_TXN,
+    RH_COLUMN_HOLD,
+    RH_COLUMN_TEMPLATE,
+    RH_COLUMN_PARAM_COUNT,
+    RH_COLUMN_STATEMENT_NAME,
+    RH_COLUMN_PORTAL_NAME,
+    RH_COLUMN_APPLICATION,
+    RH_COLUMN_PREPARE_TEXT,
+    RH_COLUMN_RESULT_FORMAT_COUNT,
+    RH_COLUMN_ROW_LIMIT,
+    RH_COLUMN_FUNCTION_OID,
+    RH_COLUMN_STEPS,
+    RH_COLUMN_PARSE,
+    RH_COLUMN_BIND,
+    RH_COLUMN_EXECUTE,
+    RH_COLUMN_SQLSTATE,
+    RH_COLUMN_TAG,
+    RH_COLUMN_ROWS,
+    RH_COLUMN_BYTES,
+    RH_COLUMN_RESULTS,
+    RH_COLUMN_TX_STATUS,
+    RH_COLUMN_COUNT,
+    RH_COLUMN_FATE,
+    RH_COLUMN_REASON,
+    RH_COLUMN_PLANNED,
+    RH_COLUMN_SENT,
+    RH_COLUMN_WAIT,
+    RH_COLUMN_READY,
+    RH_COLUMN_HAS_DETAIL,
+    RH_ROW_COLUMN_COUNT, /* the columns above have one integer a record */
+    /* Those below have lengths of their own. */
+    RH_COLUMN_START_UNITS = 64,
+    RH_COLUMN_START_STAMPS = 65,
+    RH_COLUMN_USES_MIN_KEY = 66,
+    RH_COLUMN_LITERALS = 67,
+    RH_COLUMN_PARAMS = 68,
+    RH_COLUMN_PARAM_TYPES = 69,
+    RH_COLUMN_PARAM_FORMATS = 70,
+    RH_COLUMN_RESULT_FORMATS = 71,
+    RH_COLUMN_DETAILS = 72,
+};
+
+/* How a start follows from the record before it in its session. */
+enum rh_start_code {
+    RH_START_AT_END = 0,   /* it is the end (start plus duration) of the one before */
+    RH_START_AT_START = 1, /* it is the start of the one before */
+    RH_START_UNITS = 2,    /* end of the one before plus the next of START_UNITS */
+    RH_START_STAMP = 3,    /* this record's end is a whole ms: that of the one before, rounded down,
+                              plus    the next of START_STAMPS */
+    RH_START_STAMP_NEAR = 4, /* the same, plus code - 4 */
+    RH_START_CODE_MAX = 255,
+};
+
+#endif

@@ -1,0 +1,349 @@
+#include "formats/trace_row.h"
+
+#include "common/alloc.h"
+#include "common/sql_template.h"
+#include "formats/trace_layout.h"
+
+enum { ROW_ARENA_CHUNK_BYTES = 256 * 1024 };
+
+const struct rh_trace_row_extra rh_trace_row_no_extra = {
+    .statement_name = RH_NO_STRING,
+    .portal_name = RH_NO_STRING,
+    .application = RH_NO_STRING,
+    .prepare_text = RH_NO_STRING,
+    .steps = RH_NO_STRING,
+    .parse = RH_INT_UNKNOWN,
+    .bind = RH_INT_UNKNOWN,
+    .execute = RH_INT_UNKNOWN,
+};
+
+const struct rh_trace_row_run rh_trace_row_no_run = {
+    .planned = RH_INT_UNKNOWN,
+    .sent = RH_INT_UNKNOWN,
+    .ready = RH_INT_UNKNOWN,
+};
+
+void rh_trace_row_store_init(struct rh_trace_row_store *s)
+{
+    *s = (struct rh_trace_row_store){0};
+    rh_arena_init(&s->arena, ROW_ARENA_CHUNK_BYTES);
+    rh_intern_init(&s->templates);
+    rh_intern_init(&s->strings);
+}
+
+void rh_trace_row_store_release(struct rh_trace_row_store *s)
+{
+    rh_arena_release(&s->arena);
+    rh_intern_release(&s->templates);
+    rh_intern_release(&s->strings);
+    rh_free(s->slot_counts);
+    rh_free(s->state_marks);
+    *s = (struct rh_trace_row_store){0};
+}
+
+void rh_trace_row_store_clear(struct rh_trace_row_store *s)
+{
+    rh_arena_clear(&s->arena);
+    rh_intern_clear(&s->templates);
+    rh_intern_clear(&s->strings);
+}
+
+size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s)
+{
+    return s->arena.used_bytes + s->templates.bytes + s->strings.bytes;
+}
+
+uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_span tmpl)
+{
+    bool fresh;
+    uint32_t id = rh_intern_put(&s->templates, tmpl, &fresh);
+    if (fresh) {
+        if (id >= s->template_cap) {
+            s->template_cap = s->template_cap ? s->template_cap * 2 : 256;
+            s->slot_counts = rh_realloc(s->slot_counts, s->template_cap, sizeof *s->slot_counts);
+            s->state_marks = rh_realloc(s->state_marks, s->template_cap, sizeof *s->state_marks);
+        }
+        s->slot_counts[id] = rh_template_slot_count(tmpl);
+        /* Most statements leave their session as it was: asked once a template. */
+        s->state_marks[id] = rh_session_state_concerns(tmpl, true);
+    }
+    return id;
+}
+
+static uint32_t put_string(struct rh_trace_row_store *store, struct rh_span s)
+{
+    return s.data ? rh_intern_put(&store->strings, s, NULL) : RH_NO_STRING;
+}
+
+int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns)
+{
+    if (ns == RH_TIME_UNKNOWN) {
+        return RH_INT_UNKNOWN;
+    }
+    int64_t v = ns;
+    if (unit_ns == 1000) {
+        v = ns / 1000 - (ns % 1000 < 0);
+    }
+    v = v > RH_TRACE_TIME_MAX ? RH_TRACE_TIME_MAX : v;
+    return v < -RH_TRACE_TIME_MAX ? -RH_TRACE_TIME_MAX : v;
+}
+
+static int64_t to_duration(int64_t ns, int64_t unit_ns)
+{
+    return ns < 0 ? RH_INT_UNKNOWN : rh_trace_row_units(ns, unit_ns);
+}
+
+static struct rh_value copy_value(struct rh_arena *arena, struct rh_span s)
+{
+    struct rh_value v = rh_value_of(s);
+    if (v.tag == RH_VALUE_BYTES) {
+        v.u.data = rh_arena_copy(arena, s).data;
+    }
+    return v;
+}
+
+static const struct rh_value *make_values(const struct rh_record *r, struct rh_arena *arena)
+{
+    uint32_t n = r->literal_count + r->param_count;
+    if (n == 0) {
+        return NULL;
+    }
+    struct rh_value *values = rh_arena_alloc(arena, n * sizeof *values);
+    for (uint32_t i = 0; i < r->literal_count; i++) {
+        values[i] = copy_value(arena, r->literals[i]);
+    }
+    for (uint32_t i = 0; i < r->param_count; i++) {
+        values[r->literal_count + i] =
+            copy_value(arena, rh_span(r->params[i].data, r->params[i].len));
+    }
+    return values;
+}
+
+static bool has_extra(const struct rh_record *r)
+{
+    const struct rh_outcome *o = &r->outcome;
+    return r->statement_name.data || r->portal_name.data || r->application.data ||
+           r->prepare_text.data || r->steps.data || r->detail.data || o->parse_ns >= 0 ||
+           o->bind_ns >= 0 || o->execute_ns >= 0 || r->result_format_count > 0 ||
+           r->row_limit != 0 || r->function_oid != 0 || r->count != 0;
+}
+
+/* Types and formats only where one is not 0. */
+static void make_param_kinds(struct rh_trace_row_extra *x, const struct rh_record *r,
+                             struct rh_arena *arena)
+{
+    uint32_t types = 0;
+    uint8_t formats = 0;
+    for (uint32_t i = 0; i < r->param_count; i++) {
+        types |= r->params[i].type;
+        formats |= r->params[i].format;
+    }
+    if (types) {
+        uint32_t *copy = rh_arena_alloc(arena, r->param_count * sizeof *copy);
+        for (uint32_t i = 0; i < r->param_count; i++) {
+            copy[i] = r->params[i].type;
+        }
+        x->param_types = copy;
+    }
+    if (formats) {
+        uint8_t *copy = rh_arena_alloc(arena, r->param_count);
+        for (uint32_t i = 0; i < r->param_count; i++) {
+            copy[i] = r->params[i].format;
+        }
+        x->param_formats = copy;
+    }
+}
+
+static const struct rh_trace_row_extra *
+make_extra(const struct rh_record *r, struct rh_trace_row_store *store, int64_t unit_ns)
+{
+    struct rh_trace_row_extra x = rh_trace_row_no_extra;
+    make_param_kinds(&x, r, &store->arena);
+    if (!x.param_types && !x.param_formats && !has_extra(r)) {
+        return &rh_trace_row_no_extra;
+    }
+    x.statement_name = put_string(store, r->statement_name);
+    x.portal_name = put_string(store, r->portal_name);
+    x.application = put_string(store, r->application);
+    x.prepare_text = put_string(store, r->prepare_text);
+    x.steps = put_string(store, r->steps);
+    x.parse = to_duration(r->outcome.parse_ns, unit_ns);
+    x.bind = to_duration(r->outcome.bind_ns, unit_ns);
+    x.execute = to_duration(r->outcome.execute_ns, unit_ns);
+    if (r->result_format_count > 0) {
+        uint16_t *copy = rh_arena_alloc(&store->arena, r->result_format_count * sizeof *copy);
+        memcpy(copy, r->result_formats, r->result_format_count * sizeof *copy);
+        x.result_formats = copy;
+        x.result_format_count = r->result_format_count;
+    }
+    x.row_limit = r->row_limit;
+    x.function_oid = r->function_oid;
+    x.count = r->count;
+    x.detail = copy_value(&store->arena, r->detail);
+    struct rh_trace_row_extra *kept = rh_arena_alloc(&store->arena, sizeof *kept);
+    *kept = x;
+    return kept;
+}
+
+static const struct rh_trace_row_run *make_run(const struct rh_run_part *run,
+                                               struct rh_arena *arena, int64_t unit_ns)
+{
+    struct rh_trace_row_run x = {
+        .fate = (uint8_t) run->fate,
+        .reason = (uint8_t) run->reason,
+        .planned = rh_trace_row_units(run->planned_ns, unit_ns),
+        .sent = rh_trace_row_units(run->sent_ns, unit_ns),
+        .wait = run->wait_ns > 0 ? rh_trace_row_units(run->wait_ns, unit_ns) : 0,
+        .ready = rh_trace_row_units(run->ready_ns, unit_ns),
+    };
+    if (x.fate == 0 && x.reason == 0 && x.wait == 0 && x.planned == RH_INT_UNKNOWN &&
+        x.sent == RH_INT_UNKNOWN && x.ready == RH_INT_UNKNOWN) {
+        return &rh_trace_row_no_run;
+    }
+    struct rh_trace_row_run *kept = rh_arena_alloc(arena, sizeof *kept);
+    *kept = x;
+    return kept;
+}
+
+void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
+                       struct rh_trace_row_store *store, int64_t unit_ns)
+{
+    const struct rh_outcome *o = &r->outcome;
+    int64_t start = rh_trace_row_units(r->start_ns, unit_ns);
+    *row = (struct rh_trace_row){
+        .ordinal = r->ordinal,
+        .start = start == RH_INT_UNKNOWN ? 0 : start,
+        .first = rh_trace_row_units(o->first_ns, unit_ns),
+        .done = rh_trace_row_units(o->done_ns, unit_ns),
+        .rows = o->rows < 0 ? RH_INT_UNKNOWN : o->rows,
+        .bytes = o->bytes < 0 ? RH_INT_UNKNOWN : o->bytes,
+        .tmpl = r->tmpl.data ? rh_trace_row_store_template(store, r->tmpl) : RH_NO_STRING,
+        .literal_count = r->literal_count,
+        .param_count = r->param_count,
+        .flags = r->flags,
+        .values = make_values(r, &store->arena),
+        .sqlstate = o->sqlstate,
+        .tag = put_string(store, o->tag),
+        .results = o->results,
+        .kind = (uint8_t) r->kind,
+        .txn = r->txn,
+        .hold = (uint8_t) r->hold,
+        .tx_status = (uint8_t) o->tx_status,
+        .extra = make_extra(r, store, unit_ns),
+        .run = make_run(&r->run, &store->arena, unit_ns),
+    };
+}
+
+static uint32_t move_string(uint32_t id, const struct rh_trace_row_store *from,
+                            struct rh_trace_row_store *to, uint32_t *map)
+{
+    if (id == RH_NO_STRING) {
+        return id;
+    }
+    if (map[id] == RH_NO_STRING) {
+        map[id] = rh_intern_put_hashed(&to->strings, from->strings.items[id],
+                                       from->strings.hashes[id], NULL);
+    }
+    return map[id];
+}
+
+static struct rh_value move_value(struct rh_value v, struct rh_arena *arena)
+{
+    if (v.tag == RH_VALUE_BYTES) {
+        v.u.data = rh_arena_copy(arena, rh_span(v.u.data, v.len)).data;
+    }
+    return v;
+}
+
+static const void *move_array(const void *from, size_t bytes, struct rh_arena *arena)
+{
+    if (!from || bytes == 0) {
+        return NULL;
+    }
+    void *to = rh_arena_alloc(arena, bytes);
+    memcpy(to, from, bytes);
+    return to;
+}
+
+static void move_extra(struct rh_trace_row *row, const struct rh_trace_row_store *from,
+                       struct rh_trace_row_store *to, uint32_t *map)
+{
+    struct rh_trace_row_extra *x = rh_arena_alloc(&to->arena, sizeof *x);
+    *x = *row->extra;
+    x->statement_name = move_string(x->statement_name, from, to, map);
+    x->portal_name = move_string(x->portal_name, from, to, map);
+    x->application = move_string(x->application, from, to, map);
+    x->prepare_text = move_string(x->prepare_text, from, to, map);
+    x->steps = move_string(x->steps, from, to, map);
+    x->param_types =
+        move_array(x->param_types, row->param_count * sizeof *x->param_types, &to->arena);
+    x->param_formats = move_array(x->param_formats, row->param_count, &to->arena);
+    x->result_formats = move_array(x->result_formats,
+                                   x->result_format_count * sizeof *x->result_formats, &to->arena);
+    x->detail = move_value(x->detail, &to->arena);
+    row->extra = x;
+}
+
+void rh_trace_row_move(struct rh_trace_row *row, const struct rh_trace_row_store *from,
+                       struct rh_trace_row_store *to, struct rh_trace_row_maps *maps)
+{
+    if (row->tmpl != RH_NO_STRING) {
+        if (maps->templates[row->tmpl] == RH_NO_STRING) {
+            maps->templates[row->tmpl] =
+                rh_trace_row_store_template(to, from->templates.items[row->tmpl]);
+        }
+        row->tmpl = maps->templates[row->tmpl];
+    }
+    uint32_t n = row->literal_count + row->param_count;
+    if (n > 0) {
+        struct rh_value *values = rh_arena_alloc(&to->arena, n * sizeof *values);
+        for (uint32_t i = 0; i < n; i++) {
+            values[i] = move_value(row->values[i], &to->arena);
+        }
+        row->values = values;
+    }
+    row->tag = move_string(row->tag, from, to, maps->strings);
+    if (row->extra != &rh_trace_row_no_extra) {
+        move_extra(row, from, to, maps->strings);
+    }
+    if (row->run != &rh_trace_row_no_run) {
+        row->run = move_array(row->run, sizeof *row->run, &to->arena);
+    }
+}
+
+static struct rh_span string_of(const struct rh_trace_row_store *store, uint32_t id)
+{
+    return id == RH_NO_STRING ? RH_SPAN_NONE : store->strings.items[id];
+}
+
+void rh_trace_row_record(const struct rh_trace_row *row, const struct rh_trace_row_store *store,
+                         struct rh_arena *arena, struct rh_record *r)
+{
+    rh_record_init(r);
+    r->kind = (enum rh_kind) row->kind;
+    r->session = row->session->s.number;
+    r->copy = row->session->s.copy;
+    r->ordinal = row->ordinal;
+    r->flags = row->flags;
+    r->hold = (enum rh_reason) row->hold;
+    r->outcome.sqlstate = row->sqlstate;
+    r->statement_name = string_of(store, row->extra->statement_name);
+    r->prepare_text = string_of(store, row->extra->prepare_text);
+    if (row->tmpl == RH_NO_STRING) {
+        return;
+    }
+    r->tmpl = store->templates.items[row->tmpl];
+    r->literal_count = row->literal_count;
+    if (row->literal_count > 0) {
+        struct rh_span *literals = rh_arena_alloc(arena, row->literal_count * sizeof *literals);
+        for (uint32_t i = 0; i < row->literal_count; i++) {
+            const struct rh_value *v = &row->values[i];
+            literals[i] = rh_span(v->u.data, v->len);
+            if (v->tag == RH_VALUE_INT) {
+                char *text = rh_arena_alloc(arena, 20);
+                literals[i] = rh_span(text, rh_value_format(v->u.number, text));
+            }
+        }
+        r->literals = literals;
+    }
+}

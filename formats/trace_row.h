@@ -1,0 +1,143 @@
+/*
+ * formats/trace_row.h
+ *
+ * A record as the trace writer keeps it in its window: times in the file's unit, strings and
+ * templates as numbers of the window's tables, literals and parameters as values.
+ */
+#ifndef RH_FORMATS_TRACE_ROW_H
+#define RH_FORMATS_TRACE_ROW_H
+
+#include "common/arena.h"
+#include "common/intern.h"
+#include "formats/record.h"
+#include "formats/session_state.h"
+#include "formats/value_column.h"
+
+#define RH_NO_STRING UINT32_MAX
+
+/* What the writer knows of a session. */
+struct rh_trace_writer_session {
+    struct rh_session s; /* what it points to lies in `texts` */
+    struct rh_arena texts;
+    int64_t opened; /* in the file's unit, RH_INT_UNKNOWN */
+    int64_t closed;
+    struct rh_session_state state;
+    uint64_t known_names[8]; /* named statements that `state` has: hash of name and text */
+    uint64_t last_ordinal;
+    int64_t last_start;    /* of a record with an ordinal */
+    uint64_t open_ordinal; /* the newest statement whose end is not known, 0: none */
+    int64_t open_start;
+    uint32_t open_row;     /* of the window, RH_NO_STRING: sealed */
+    uint32_t pending_rows; /* in the window */
+    bool changed;          /* since a block told of it */
+    bool ended;
+    /* While a block is encoded: */
+    uint64_t block_serial;
+    uint32_t block_rows;
+    uint32_t block_first_row;
+    uint32_t block_list;        /* number of its list of prepared texts and settings */
+    uint64_t block_list_serial; /* the block that has this session's list */
+};
+
+/* What most records do not have. */
+struct rh_trace_row_extra {
+    uint32_t statement_name; /* numbers of strings */
+    uint32_t portal_name;
+    uint32_t application;
+    uint32_t prepare_text;
+    uint32_t steps;
+    int64_t parse; /* RH_INT_UNKNOWN */
+    int64_t bind;
+    int64_t execute;
+    const uint32_t *param_types;  /* NULL: all 0 */
+    const uint8_t *param_formats; /* NULL: all 0 */
+    const uint16_t *result_formats;
+    uint32_t result_format_count;
+    int32_t row_limit;
+    uint32_t function_oid;
+    uint64_t count;
+    struct rh_value detail;
+};
+
+struct rh_trace_row_run {
+    uint8_t fate;
+    uint8_t reason;
+    int64_t planned; /* RH_INT_UNKNOWN */
+    int64_t sent;
+    int64_t wait;
+    int64_t ready;
+};
+
+struct rh_trace_row {
+    struct rh_trace_writer_session *session;
+    uint64_t ordinal;
+    int64_t start;
+    int64_t first; /* RH_INT_UNKNOWN */
+    int64_t done;
+    int64_t rows;
+    int64_t bytes;
+    uint32_t tmpl; /* number of a template, RH_NO_STRING */
+    uint32_t literal_count;
+    uint32_t param_count;
+    uint32_t flags;
+    const struct rh_value *values; /* literals, then parameters */
+    uint32_t sqlstate;
+    uint32_t tag; /* number of a string */
+    uint32_t results;
+    uint8_t kind;
+    uint8_t txn;
+    uint8_t hold;
+    uint8_t tx_status;
+    const struct rh_trace_row_extra *extra; /* never NULL */
+    const struct rh_trace_row_run *run;     /* never NULL */
+};
+
+extern const struct rh_trace_row_extra rh_trace_row_no_extra;
+extern const struct rh_trace_row_run rh_trace_row_no_run;
+
+/* What rows point to. */
+struct rh_trace_row_store {
+    struct rh_arena arena;
+    struct rh_intern templates;
+    struct rh_intern strings;
+    /* By template: what rh_template_slot_count() says, and whether such a statement may change the
+     * session's state. */
+    uint32_t *slot_counts;
+    uint8_t *state_marks;
+    uint32_t template_cap;
+};
+
+void rh_trace_row_store_init(struct rh_trace_row_store *s);
+void rh_trace_row_store_release(struct rh_trace_row_store *s);
+void rh_trace_row_store_clear(struct rh_trace_row_store *s);
+/* Bytes that rows of this store hold. */
+size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s);
+
+/* The number of a template, and its slots. */
+uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_span tmpl);
+
+/* A time in the file's unit, rounded down, kept within RH_TRACE_TIME_MAX; unknown stays unknown. */
+int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns);
+
+/*
+ * Make a row of a record whose text, if any, is split: tmpl and literals are set.  unit_ns is
+ * 1000 in a workload, 1 in a run.  `session` is left to the caller.
+ */
+void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
+                       struct rh_trace_row_store *store, int64_t unit_ns);
+
+/* Copy into another store; *maps have the new numbers of templates and strings, filled as
+ * needed (RH_NO_STRING: not yet). */
+struct rh_trace_row_maps {
+    uint32_t *templates;
+    uint32_t *strings;
+};
+void rh_trace_row_move(struct rh_trace_row *row, const struct rh_trace_row_store *from,
+                       struct rh_trace_row_store *to, struct rh_trace_row_maps *maps);
+
+/* The record again, for session_state: text, kind, names, outcome.  Literals are made in the arena.
+ */
+void rh_trace_row_record(const struct rh_trace_row *row, const struct rh_trace_row_store *store,
+                         struct rh_arena *arena, struct rh_record *r);
+
+#endif
