@@ -49,7 +49,9 @@ static struct rh_span keep_text(struct rh_trace_index *x, struct rh_span old, st
     if (!text.data || rh_span_equal(old, text)) {
         return old;
     }
-    return x->texts.items[rh_intern_put(&x->texts, text, NULL)];
+    /* The call may move the items: it comes before the look at them. */
+    uint32_t id = rh_intern_put(&x->texts, text, NULL);
+    return x->texts.items[id];
 }
 
 static void keep_startup(struct rh_trace_index *x, struct rh_session *to,
