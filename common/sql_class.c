@@ -298,6 +298,16 @@ static bool body_take(struct body *b, struct item item)
     return false;
 }
 
+/* Read on behind the command's first item to its semicolon or the end, and give where that is. */
+static const char *command_end(struct rh_sql_scan *scan, struct item item)
+{
+    struct body body = {.is_create = item.word == RH_W_CREATE};
+    while (item.kind != RH_SQL_END && !body_take(&body, item)) {
+        item = body.is_create ? next_item(scan) : next_plain(scan);
+    }
+    return item.text.data;
+}
+
 static struct rh_span trim(const char *start, const char *end)
 {
     while (start < end && rh_lex_class_of(*start) == RH_LEX_SPACE) {
@@ -325,16 +335,18 @@ int rh_sql_commands_next(struct rh_sql_commands *c, struct rh_sql_command *comma
         if (is_byte(item, ';')) {
             continue;
         }
-        struct body body = {.is_create = item.word == RH_W_CREATE};
-        while (item.kind != RH_SQL_END && !body_take(&body, item)) {
-            item = body.is_create ? next_item(&c->scan) : next_plain(&c->scan);
+        const char *end = c->scan.data + c->scan.len;
+        if (!memchr(c->scan.data + c->scan.pos, ';', c->scan.len - c->scan.pos)) {
+            c->scan.pos = c->scan.len; /* the last one: most texts are a single command */
+        } else {
+            end = command_end(&c->scan, item);
         }
         *command = (struct rh_sql_command){
-            .text = trim(begin.data + begin.pos, item.text.data),
+            .text = trim(begin.data + begin.pos, end),
             .name = RH_SPAN_NONE,
         };
         /* The same bytes again, up to the end found. */
-        begin.len = (size_t) (item.text.data - begin.data);
+        begin.len = (size_t) (end - begin.data);
         command->klass = classify_command(&begin, command);
         return 1;
     }

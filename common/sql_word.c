@@ -1,32 +1,40 @@
 #include "common/sql_word.h"
 
 #include <stdint.h>
-#include <string.h>
 
 struct word {
     char text[RH_SQL_WORD_LEN_MAX + 1];
-    uint8_t len;
     uint8_t flags;
 };
 
-#define WORD(id, word_text, word_flags) {word_text, sizeof(word_text) - 1, word_flags},
-static const struct word WORDS[] = {{"", 0, 0}, RH_SQL_WORDS(WORD)};
+#define WORD(id, word_text, word_flags) {word_text, word_flags},
+static const struct word WORDS[] = {{"", 0}, RH_SQL_WORDS(WORD)};
 #undef WORD
 
-static int word_compare(const char *text, size_t len, const struct word *w)
+/* By bytes: most comparisons end at the first one, where a call of memcmp() would cost more. */
+static inline int word_compare(const char *text, size_t len, const struct word *w)
 {
-    int c = memcmp(text, w->text, len < w->len ? len : w->len);
-    return c ? c : (int) len - (int) w->len;
+    for (size_t i = 0; i < len; i++) {
+        /* The word's NUL makes a longer text the greater one. */
+        int c = (unsigned char) text[i] - (unsigned char) w->text[i];
+        if (c) {
+            return c;
+        }
+    }
+    return w->text[len] ? -1 : 0;
 }
 
 enum rh_sql_word rh_sql_word_find(struct rh_span word)
 {
     char text[RH_SQL_WORD_LEN_MAX];
-    if (word.len > sizeof text) {
+    if (word.len > RH_SQL_WORD_LEN_MAX) {
         return RH_W_UNKNOWN;
     }
     for (size_t i = 0; i < word.len; i++) {
         char c = word.data[i];
+        if (!c) {
+            return RH_W_UNKNOWN; /* it would pass for the end of a word */
+        }
         text[i] = (char) (c >= 'A' && c <= 'Z' ? c | 0x20 : c);
     }
     int low = 1;

@@ -190,6 +190,7 @@ static void test_words_are_found_whatever_their_case(void **state)
     assert_int_equal(rh_sql_word_find(RH_SPAN_LITERAL("selec")), RH_W_UNKNOWN);
     assert_int_equal(rh_sql_word_find(RH_SPAN_LITERAL("selects")), RH_W_UNKNOWN);
     assert_int_equal(rh_sql_word_find(RH_SPAN_LITERAL("")), RH_W_UNKNOWN);
+    assert_int_equal(rh_sql_word_find(RH_SPAN_LITERAL("select\0")), RH_W_UNKNOWN);
     assert_int_equal(rh_sql_word_find(RH_SPAN_LITERAL("a_word_longer_than_all_keywords")),
                      RH_W_UNKNOWN);
     assert_int_equal(rh_sql_word_find(RH_SPAN_LITERAL("CURRENT_TIMESTAMP")),
