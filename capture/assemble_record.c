@@ -219,24 +219,33 @@ static enum rh_reason hold_reason(const struct rh_log_session *s, const struct r
     return RH_REASON_NONE;
 }
 
+static int64_t known(int64_t part_ns)
+{
+    return part_ns > 0 ? part_ns : 0;
+}
+
+/*
+ * A statement ends at the stamp of its duration and begins its duration before.  That of an
+ * extended one is the sum of its parts: what the client did between them is not counted, and it is
+ * sent as a whole.
+ */
 static void set_times(struct rh_log_session *s, const struct rh_pending *p, struct rh_record *r)
 {
-    int64_t start = p->start_ns;
+    struct rh_outcome *o = &r->outcome;
+    int64_t sum = known(p->parse_ns) + known(p->bind_ns) + known(p->execute_ns);
+    int64_t start = p->execute_ns >= 0 ? p->done_ns - sum : p->start_ns;
     if (s->last_start_ns != RH_TIME_UNKNOWN && start < s->last_start_ns) {
         start = s->last_start_ns; /* the ordinal wins */
     }
     s->last_start_ns = start;
     r->start_ns = start;
-    struct rh_outcome *o = &r->outcome;
     o->parse_ns = p->parse_ns;
     o->bind_ns = p->bind_ns;
     o->execute_ns = p->execute_ns;
-    int64_t sum = (p->parse_ns > 0 ? p->parse_ns : 0) + (p->bind_ns > 0 ? p->bind_ns : 0) +
-                  (p->execute_ns > 0 ? p->execute_ns : 0);
     o->done_ns = p->done_ns;
     if (p->duration_ns >= 0) {
         o->done_ns = start + p->duration_ns;
-    } else if (p->done_ns != RH_TIME_UNKNOWN && p->done_ns < start + sum) {
+    } else if (p->execute_ns >= 0 || (o->done_ns != RH_TIME_UNKNOWN && o->done_ns < start + sum)) {
         o->done_ns = start + sum;
     }
 }

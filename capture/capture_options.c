@@ -1,0 +1,99 @@
+/* capture/capture_options.c */
+#include "capture/capture_options.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* HOST:PORT, the address that clients (and a replay) would use; an IPv6 address in brackets. */
+static int read_server(const char *arg, void *target, struct rh_error *err)
+{
+    const char *colon = strrchr(arg, ':');
+    char *end = NULL;
+    long port = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (!colon || colon == arg || end == colon + 1 || *end || port < 1 || port > 65535) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not HOST:PORT", arg);
+    }
+    *(const char **) target = arg;
+    return 0;
+}
+
+/* Other formats come with their readers; until then a wrong guess is better refused than tried. */
+static int read_format(const char *arg, void *target, struct rh_error *err)
+{
+    (void) target;
+    if (strcmp(arg, "auto") != 0 && strcmp(arg, "csv") != 0) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not a format: auto or csv", arg);
+    }
+    return 0;
+}
+
+#define AT(field) offsetof(struct rh_capture_options, field)
+
+static const struct rh_opt options[] = {
+    {.group = "Output"},
+    {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output), "write the trace to FILE", NULL},
+    {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress and no summary", NULL},
+    {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
+     "more about the input in the summary", NULL},
+    {.group = "Input"},
+    {"format", 0, RH_OPT_ARG, "FORMAT", read_format, 0, "of the log: auto or csv [default: auto]",
+     NULL},
+    {"server", 0, RH_OPT_ARG, "HOST:PORT", read_server, AT(server),
+     "address of the server that wrote the log: a replay on it\nis refused", NULL},
+    {.group = "What is captured"},
+    {"from", 0, RH_OPT_ARG, "TIME", rh_opt_time, AT(from_ns),
+     "transactions that begin at TIME or later", NULL},
+    {"to", 0, RH_OPT_ARG, "TIME", rh_opt_time, AT(to_ns), "transactions that begin before TIME",
+     NULL},
+    {"user", 0, RH_OPT_ARG, "NAME", rh_opt_list, AT(users), "sessions of user NAME (repeatable)",
+     NULL},
+    {"database", 0, RH_OPT_ARG, "NAME", rh_opt_list, AT(databases),
+     "sessions in database NAME (repeatable)", NULL},
+    {"application", 0, RH_OPT_ARG, "NAME", rh_opt_list, AT(applications),
+     "statements under application_name NAME (repeatable)", NULL},
+    {"include", 0, RH_OPT_ARG, "REGEX", rh_opt_list, AT(include),
+     "statements whose text matches (repeatable: one of them);\nBEGIN, COMMIT, SET, PREPARE and "
+     "the "
+     "like stay, since\nothers depend on them",
+     NULL},
+    {"exclude", 0, RH_OPT_ARG, "REGEX", rh_opt_list, AT(exclude),
+     "no statements whose text matches (repeatable)", NULL},
+    {0},
+};
+
+const struct rh_opt_command rh_capture_command = {
+    .program = "pgrehearse-capture",
+    .synopsis = "log [OPTION]... -o T.trace FILE...",
+    .summary = "Capture a workload from PostgreSQL's csvlog.",
+    .options = options,
+    .footer =
+        "FILEs may be given in any order, plain or compressed with gzip or zstd; - is standard\n"
+        "input. The server must log statements, best with\n"
+        "    log_destination = 'csvlog'\n"
+        "    log_min_duration_statement = 0\n"
+        "    log_connections = on\n"
+        "    log_disconnections = on\n"
+        "\n"
+        "REGEX is a Perl-compatible regular expression on the whole text, upper and lower case\n"
+        "as they are; (?i) at its start ignores case.\n"
+        "\n"
+        "Example:\n"
+        "  pgrehearse capture log -o monday.trace postgresql-Mon.csv\n",
+};
+
+void rh_capture_options_init(struct rh_capture_options *o)
+{
+    memset(o, 0, sizeof *o);
+    o->from_ns = INT64_MIN;
+    o->to_ns = INT64_MAX;
+}
+
+void rh_capture_options_release(struct rh_capture_options *o)
+{
+    rh_str_list_release(&o->users);
+    rh_str_list_release(&o->databases);
+    rh_str_list_release(&o->applications);
+    rh_str_list_release(&o->include);
+    rh_str_list_release(&o->exclude);
+}

@@ -1,0 +1,33 @@
+/*
+ * capture/capture_options.h
+ *
+ * The options of pgrehearse-capture.
+ */
+#ifndef RH_CAPTURE_CAPTURE_OPTIONS_H
+#define RH_CAPTURE_CAPTURE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/opt.h"
+
+struct rh_capture_options {
+    const char *output;
+    const char *server; /* "host:port" */
+    bool quiet;
+    bool verbose;
+    int64_t from_ns;
+    int64_t to_ns;
+    struct rh_str_list users;
+    struct rh_str_list databases;
+    struct rh_str_list applications;
+    struct rh_str_list include;
+    struct rh_str_list exclude;
+};
+
+extern const struct rh_opt_command rh_capture_command;
+
+void rh_capture_options_init(struct rh_capture_options *o);
+void rh_capture_options_release(struct rh_capture_options *o);
+
+#endif

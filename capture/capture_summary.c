@@ -1,0 +1,283 @@
+/* capture/capture_summary.c */
+#include "capture/capture_summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+enum { STATES_SHOWN = 8, SIZE_TEXT = 32 };
+
+static const char *size_text(uint64_t bytes, char text[SIZE_TEXT])
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    if (bytes < 1000) {
+        snprintf(text, SIZE_TEXT, "%" PRIu64 " bytes", bytes);
+        return text;
+    }
+    double v = (double) bytes / 1000;
+    size_t unit = 0;
+    while (v >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
+        v /= 1000;
+        unit++;
+    }
+    snprintf(text, SIZE_TEXT, "%.3g %s", v, units[unit]);
+    return text;
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_input(const struct rh_capture_summary *m, FILE *out)
+{
+    const struct rh_log_reader_counts *c = m->counts;
+    const struct rh_capture_stats *s = m->stats;
+    char size[SIZE_TEXT];
+    fprintf(out, "read         %" PRIu64 " record%s, %s, %" PRIu32 " file%s\n", c->records,
+            plural(c->records), size_text(c->bytes, size), m->file_count, plural(m->file_count));
+    if (m->empty_files > 0) {
+        fprintf(out, "             %" PRIu32 " file%s empty\n", m->empty_files,
+                m->empty_files == 1 ? " was" : "s were");
+    }
+    if (s->first_ns != RH_TIME_UNKNOWN) {
+        char first[RH_TIME_TEXT_SIZE], last[RH_TIME_TEXT_SIZE];
+        fprintf(out, "             from %s to %s\n", rh_time_format(s->first_ns, first),
+                rh_time_format(s->last_ns, last));
+    }
+    if (m->verbose) {
+        fprintf(out,
+                "             of processes without a client %" PRIu64 ", plans %" PRIu64
+                ", audits %" PRIu64 ", others %" PRIu64 "\n",
+                s->background, s->plans, s->audits, s->other);
+    }
+    if (c->unknown_columns > 0) {
+        fprintf(out,
+                "             %" PRIu64 " record%s with other columns than any release known "
+                "has: the known ones were read\n",
+                c->unknown_columns, plural(c->unknown_columns));
+    }
+}
+
+static void print_bad(const struct rh_log_reader_counts *c, FILE *out)
+{
+    uint64_t bad = rh_log_reader_bad(c);
+    if (bad == 0) {
+        return;
+    }
+    char size[SIZE_TEXT];
+    fprintf(out, "bad          %" PRIu64 " record%s, %s\n", bad, plural(bad),
+            size_text(c->bad_bytes, size));
+    for (int i = 0; i < RH_CSVLOG_FAULT_COUNT; i++) {
+        if (c->bad[i] > 0) {
+            fprintf(out, "             %9" PRIu64 "  %s\n", c->bad[i],
+                    rh_csvlog_fault_text((enum rh_csvlog_fault) i));
+        }
+    }
+    for (uint32_t i = 0; i < c->sample_count; i++) {
+        const struct rh_bad_sample *b = &c->samples[i];
+        fprintf(out, "             %s:%" PRIu64 ": %s (%" PRIu64 " bytes at byte %" PRIu64 ")\n",
+                b->file, b->line, rh_csvlog_fault_text(b->fault), b->bytes, b->byte);
+    }
+    if (bad > c->sample_count) {
+        fprintf(out, "             and %" PRIu64 " more\n", bad - c->sample_count);
+    }
+}
+
+static void print_sessions(const struct rh_capture_stats *s, FILE *out)
+{
+    fprintf(out, "sessions     %" PRIu64, s->sessions);
+    if (s->joined_midway > 0) {
+        fprintf(out, ", %" PRIu64 " open before the log began", s->joined_midway);
+    }
+    if (s->left_open > 0) {
+        fprintf(out, ", %" PRIu64 " without an end", s->left_open);
+    }
+    if (s->logins_failed > 0) {
+        fprintf(out, ", %" PRIu64 " failed login%s", s->logins_failed, plural(s->logins_failed));
+    }
+    fputc('\n', out);
+    if (s->probes > 0) {
+        fprintf(out, "             %" PRIu64 " connection%s that never logged in left out\n",
+                s->probes, plural(s->probes));
+    }
+}
+
+static void print_errors(const struct rh_capture_stats *s, FILE *out)
+{
+    uint64_t others = 0;
+    for (uint32_t i = 0; i < s->error_count; i++) {
+        char text[6];
+        if (i < STATES_SHOWN) {
+            fprintf(out, "             %9" PRIu64 "  %s\n", s->errors[i].count,
+                    rh_sqlstate_unpack(s->errors[i].sqlstate, text));
+        } else {
+            others += s->errors[i].count;
+        }
+    }
+    if (others > 0) {
+        fprintf(out, "             %9" PRIu64 "  of other states\n", others);
+    }
+}
+
+static void print_statements(const struct rh_capture_stats *s, FILE *out)
+{
+    uint64_t statements = rh_capture_stats_statements(s);
+    fprintf(out, "statements   %" PRIu64 ": %" PRIu64 " simple, %" PRIu64 " extended", statements,
+            s->kinds[RH_KIND_QUERY], s->kinds[RH_KIND_EXECUTE]);
+    if (s->kinds[RH_KIND_FUNCTION] > 0) {
+        fprintf(out, ", %" PRIu64 " function calls", s->kinds[RH_KIND_FUNCTION]);
+    }
+    fprintf(out, "; %" PRIu64 " with a duration\n", s->timed);
+    if (s->kinds[RH_KIND_FETCH] + s->kinds[RH_KIND_PROTOCOL] > 0) {
+        fprintf(out,
+                "             beside them %" PRIu64 " later fetch%s of a portal, %" PRIu64
+                " parse or bind without an execution\n",
+                s->kinds[RH_KIND_FETCH], s->kinds[RH_KIND_FETCH] == 1 ? "" : "es",
+                s->kinds[RH_KIND_PROTOCOL]);
+    }
+    if (s->filtered > 0) {
+        fprintf(out, "             %" PRIu64 " left out by the filters\n", s->filtered);
+    }
+    if (s->outcome_unknown > 0) {
+        fprintf(out, "             %" PRIu64 " of unknown outcome\n", s->outcome_unknown);
+    }
+    if (s->failed > 0) {
+        fprintf(out, "failed       %" PRIu64, s->failed);
+        if (s->error_only > 0) {
+            fprintf(out, ", %" PRIu64 " of them known from their error alone", s->error_only);
+        }
+        fputc('\n', out);
+        print_errors(s, out);
+    }
+}
+
+static void print_held(const struct rh_capture_stats *s, FILE *out)
+{
+    uint64_t held = 0;
+    for (int i = 0; i < RH_REASON_COUNT; i++) {
+        held += s->held[i];
+    }
+    if (held == 0) {
+        return;
+    }
+    fprintf(out, "not replayable %" PRIu64 "\n", held);
+    for (int i = 0; i < RH_REASON_COUNT; i++) {
+        if (s->held[i] > 0) {
+            fprintf(out, "             %9" PRIu64 "  %s\n", s->held[i],
+                    rh_reason_text((enum rh_reason) i));
+        }
+    }
+}
+
+static void print_missing(const struct rh_capture_summary *m, FILE *out)
+{
+    const struct rh_capture_stats *s = m->stats;
+    const struct {
+        uint64_t count;
+        const char *what;
+    } rows[] = {
+        {s->missing_lines, "log lines (gaps in the sessions' line numbers)"},
+        {s->textless, "executions logged without their text (log_duration alone does that)"},
+        {s->textless_prepares,
+         "parses or binds logged without their text and without an execution"},
+        {s->errors_without_text, "errors without their statement (log_min_error_statement)"},
+    };
+    const char *label = "missing";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].count > 0) {
+            fprintf(out, "%-13s%9" PRIu64 "  %s\n", label, rows[i].count, rows[i].what);
+            label = "";
+        }
+    }
+    if (s->repeated > 0) {
+        fprintf(out, "repeated     %" PRIu64 " record%s read before and left out\n", s->repeated,
+                plural(s->repeated));
+    }
+    fputs("             A log never holds: COPY data, parameter types, row counts and row limits,\n"
+          "             Describe, Close and Sync.",
+          out);
+    if (s->commit_not_timed > 0) {
+        fprintf(out, " %" PRIu64 " duration%s lack%s the commit.", s->commit_not_timed,
+                plural(s->commit_not_timed), s->commit_not_timed == 1 ? "s" : "");
+    }
+    fputc('\n', out);
+}
+
+void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
+{
+    rh_capture_stats_sort(m->stats);
+    print_input(m, out);
+    print_bad(m->counts, out);
+    print_sessions(m->stats, out);
+    print_statements(m->stats, out);
+    print_held(m->stats, out);
+    print_missing(m, out);
+    uint64_t statements = rh_capture_stats_statements(m->stats);
+    char size[SIZE_TEXT];
+    if (m->output && m->output_bytes > 0 && statements > 0) {
+        fprintf(out, "wrote        %s: %s, %.1f bytes a statement\n", m->output,
+                size_text(m->output_bytes, size), (double) m->output_bytes / (double) statements);
+    }
+}
+
+static void note_count(struct rh_trace_writer *w, const char *name, uint64_t count)
+{
+    char text[24];
+    if (count > 0) {
+        snprintf(text, sizeof text, "%" PRIu64, count);
+        rh_trace_writer_note(w, name, rh_span_cstr(text));
+    }
+}
+
+void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace_writer *w)
+{
+    const struct rh_capture_stats *s = m->stats;
+    const struct rh_log_reader_counts *c = m->counts;
+    note_count(w, "log_files", m->file_count);
+    note_count(w, "log_records", c->records);
+    note_count(w, "log_bytes", c->bytes);
+    note_count(w, "log_bad_records", rh_log_reader_bad(c));
+    note_count(w, "log_missing_lines", s->missing_lines);
+    note_count(w, "log_repeated_records", s->repeated);
+    note_count(w, "log_executions_without_text", s->textless);
+    note_count(w, "log_errors_without_statement", s->errors_without_text);
+    note_count(w, "log_plans", s->plans);
+    note_count(w, "log_audits", s->audits);
+    note_count(w, "filtered_statements", s->filtered);
+    note_count(w, "connections_without_login", s->probes);
+    for (uint32_t i = 0; i < c->sample_count; i++) {
+        const struct rh_bad_sample *b = &c->samples[i];
+        char name[32], text[512];
+        snprintf(name, sizeof name, "log_bad_record_%" PRIu32, i + 1);
+        snprintf(text, sizeof text, "%s:%" PRIu64 ": %s (%" PRIu64 " bytes at byte %" PRIu64 ")",
+                 b->file, b->line, rh_csvlog_fault_text(b->fault), b->bytes, b->byte);
+        rh_trace_writer_note(w, name, rh_span_cstr(text));
+    }
+}
+
+void rh_capture_summary_why_empty(const struct rh_capture_summary *m, bool language_known,
+                                  const char **reason, const char **hint)
+{
+    const struct rh_capture_stats *s = m->stats;
+    *hint = "on the server set log_min_duration_statement = 0 (or log_statement = 'all'), and "
+            "capture again";
+    if (s->filtered > 0) {
+        *reason = "no statement passes the filters";
+        *hint = "with --user, --database and --application names must be exactly as in the log";
+    } else if (s->textless > 0) {
+        *reason = "the log has durations, but not the statements they belong to";
+    } else if (s->plans > 0 || s->audits > 0) {
+        *reason = "the log has plans of auto_explain or records of pgaudit, but no statements";
+    } else if (!language_known && s->other > 0) {
+        *reason = "the log has no message that is understood: no statement is logged, or "
+                  "lc_messages is a language that is not known here";
+        *hint = "on the server set lc_messages = 'C' and log_min_duration_statement = 0";
+    } else if (m->counts->entries == 0) {
+        *reason = "the log has no record that can be read";
+        *hint = NULL;
+    } else {
+        *reason = "no statement is logged";
+    }
+}

@@ -1,0 +1,6 @@
+#include "capture/log_command.h"
+
+int main(int argc, char **argv)
+{
+    return rh_capture_main(argc, argv);
+}
