@@ -147,9 +147,11 @@ bool rh_pg_report_is_fatal(const struct rh_pg_report *report)
 
 char rh_pg_ready_decode(struct rh_span body)
 {
-    bool known =
-        body.len == 1 && (body.data[0] == 'I' || body.data[0] == 'T' || body.data[0] == 'E');
-    return known ? body.data[0] : 0;
+    char status = '\0';
+    if (body.len == 1 && (body.data[0] == 'I' || body.data[0] == 'T' || body.data[0] == 'E')) {
+        status = body.data[0];
+    }
+    return status;
 }
 
 int rh_pg_parameter_decode(struct rh_span body, struct rh_span *name, struct rh_span *value)

@@ -315,7 +315,10 @@ ptrdiff_t rh_pg_scan_next(struct rh_pg_scan *s, const char *data, size_t n, stru
         s->offset += (uint64_t) (at - from);
     }
     if (ev->type == 0) {
-        ev->partial = s->type ? s->type : s->head_len > 0 ? (char) s->head[0] : 0;
+        ev->partial = s->type;
+        if (s->head_len > 0) {
+            ev->partial = (char) s->head[0];
+        }
     }
     return at - data;
 }

@@ -50,6 +50,7 @@ for how in "local postgres" "tcp plain" "tls secret"; do
     check_run 0 "$client" long-text "${!way}" "$user"
     check_run 0 "$client" duplex "${!way}" "$user"
     check_run 0 "$client" extended "${!way}" "$user"
+    check_run 0 "$client" copy "${!way}" "$user"
     check_run 0 "$client" cancel "${!way}" "$user"
     check_run 0 "$client" idle "${!way}" "$user" "$user"
 done

@@ -201,7 +201,8 @@ static void case_connects(int argc, char **argv)
 {
     CHECK(argc == 3);
     const char *user = argv[0];
-    const int count = atoi(argv[1]);
+    const int count = (int) strtol(argv[1], NULL, 10);
+    CHECK(count > 0 && count <= 1000);
     const bool tls = !strcmp(argv[2], "tls");
     struct client *clients = rh_calloc((size_t) count, sizeof *clients);
     done_count = count;
@@ -353,6 +354,15 @@ static void case_extended(int argc, char **argv)
     client_wait(c, 1);
     CHECK(c->rows == 5 && c->errors == 0);
 
+    client_close(c);
+}
+
+/* COPY with its data behind the statement at once, one that the client gives up, a function call.
+ */
+static void case_copy(int argc, char **argv)
+{
+    CHECK(argc == 1);
+    struct client *c = client_open(argv[0], "postgres");
     client_do(c, "create temp table t (a int, b text)");
     rh_buf_clear(&out);
     CHECK(!rh_pg_write_query(&out, rh_span_cstr("copy t from stdin"), NULL));
@@ -492,7 +502,7 @@ int main(int argc, char **argv)
         {"connects", case_connects}, {"rows", case_rows},         {"long-text", case_long_text},
         {"duplex", case_duplex},     {"extended", case_extended}, {"cancel", case_cancel},
         {"idle", case_idle},         {"killed", case_killed},     {"refused", case_refused},
-        {"lateness", case_lateness},
+        {"copy", case_copy},         {"lateness", case_lateness},
     };
     CHECK(argc >= 3);
     struct rh_error err;

@@ -294,11 +294,13 @@ static void test_a_body_is_cut_at_the_bound(void **state)
     (void) state;
     enum { LEN = 200000, BOUND = 1000 };
     char *data = rh_calloc(1, LEN + 5 + 6);
-    memcpy(data, "E\0\x03\x0d\x44", 5); /* 200000 + 4 */
+    static const char head[5] = {'E', 0, 0x03, 0x0d, 0x44}; /* 200000 + 4 */
+    static const char ready[6] = {'Z', 0, 0, 0, 5, 'T'};
+    memcpy(data, head, sizeof head);
     for (int i = 0; i < LEN; i++) {
         data[5 + i] = (char) ('a' + i % 23);
     }
-    memcpy(data + 5 + LEN, "Z\0\0\0\x05T", 6);
+    memcpy(data + 5 + LEN, ready, sizeof ready);
     const size_t n = LEN + 5 + 6;
     for (size_t piece = 777; piece <= n; piece += n - 777) {
         struct feed f;
