@@ -26,14 +26,14 @@ void rh_exchange_begin(struct rh_exchange *x, enum rh_exchange_end end)
 }
 
 /* Messages that the server may send at any time and that answer nothing. */
-static bool is_unasked(char type)
+static bool is_unasked(int type)
 {
     return type == 'N' || type == 'S' || type == 'A';
 }
 
 static void note_first(struct rh_exchange *x, const struct rh_pg_event *ev, int64_t now_ns)
 {
-    char type = ev->type ? ev->type : ev->partial;
+    int type = ev->type ? ev->type : ev->partial;
     bool answers = ev->rows > 0 || ev->copies > 0 || (type != 0 && !is_unasked(type));
     if (answers && x->outcome.first_ns == RH_TIME_UNKNOWN) {
         x->outcome.first_ns = now_ns;

@@ -25,7 +25,7 @@ struct rh_feeder {
 
 static void heap_put(struct rh_feeder *f, struct rh_feed *feed)
 {
-    RH_GROW(f->heap, f->heap_count, f->heap_cap);
+    RH_GROW(f->heap, f->heap_count, f->heap_cap); /* NOLINT(bugprone-sizeof-expression) */
     size_t i = f->heap_count++;
     while (i > 0 && f->heap[(i - 1) / 2]->place_ns > feed->place_ns) {
         f->heap[i] = f->heap[(i - 1) / 2];

@@ -84,7 +84,8 @@ static bool send_prepare(struct rh_replay_session *s, const struct rh_record *r)
 {
     struct rh_worker *w = s->worker;
     struct rh_error err;
-    if (!(r->flags & RH_FLAG_SQL_EXECUTE) || !r->prepare_text.data) {
+    if (!(r->flags & RH_FLAG_SQL_EXECUTE) || !r->prepare_text.data ||
+        s->prepare_ordinal == r->ordinal) {
         return false;
     }
     rh_buf_clear(&w->text);
@@ -96,8 +97,7 @@ static bool send_prepare(struct rh_replay_session *s, const struct rh_record *r)
     if (rh_pg_write_query(&w->out, r->prepare_text, &err) != 0) {
         return false;
     }
-    /* Whether it fails or not, it is not sent again for this record. */
-    rh_prepared_put(&s->prepared, rh_buf_span(&w->text), rh_prepared_text_hash(r->prepare_text));
+    s->prepare_ordinal = r->ordinal;
     s->request = (struct rh_request){.end = RH_EXCHANGE_READY};
     w->tally.prepares_sent++;
     send_exchange(s, RH_PURPOSE_PREPARE, RH_EXCHANGE_READY);
@@ -312,22 +312,41 @@ void rh_replay_session_fire(struct rh_timer *timer, int64_t now_ns)
     }
 }
 
-/* What the answer means for what is prepared. */
+static bool says_unknown_statement(const struct rh_exchange *x)
+{
+    return x->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("26000"));
+}
+
+/* The PREPARE of the current record was answered. */
+static void learn_prepare(struct rh_replay_session *s)
+{
+    const struct rh_record *r = rh_replay_session_current(s);
+    if (s->exchange.outcome.sqlstate != 0) {
+        s->worker->tally.setups_failed++;
+        return;
+    }
+    rh_buf_clear(&s->worker->text);
+    if (rh_prepared_name(r->prepare_text, &s->worker->text)) {
+        rh_prepared_put(&s->prepared, rh_buf_span(&s->worker->text),
+                        rh_prepared_text_hash(r->prepare_text));
+    }
+}
+
+/* What the answer to a record means for what is prepared. */
 static void learn(struct rh_replay_session *s, const struct rh_record *r)
 {
     const struct rh_exchange *x = &s->exchange;
+    struct rh_buf *text = &s->worker->text;
+    rh_buf_clear(text);
     if (s->request.parses && x->parse_done) {
         rh_prepared_put(&s->prepared, r->statement_name, s->request.text_hash);
     }
-    if (r->statement_name.len > 0 &&
-        x->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("26000"))) {
+    if (says_unknown_statement(x) && r->statement_name.len > 0) {
         rh_prepared_forget(&s->prepared, r->statement_name);
-    }
-    if (s->concerns_prepared && x->outcome.sqlstate == 0) {
-        rh_buf_clear(&s->worker->text);
-        if (rh_record_text(r, &s->worker->text) == 0) {
-            rh_prepared_apply(&s->prepared, rh_buf_span(&s->worker->text));
-        }
+    } else if (says_unknown_statement(x) && rh_prepared_name(r->prepare_text, text)) {
+        rh_prepared_forget(&s->prepared, rh_buf_span(text));
+    } else if (s->concerns_prepared && x->outcome.sqlstate == 0 && rh_record_text(r, text) == 0) {
+        rh_prepared_apply(&s->prepared, rh_buf_span(text));
     }
 }
 
@@ -378,7 +397,7 @@ void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_
         finish_record(s, now_ns);
         break;
     case RH_PURPOSE_PREPARE:
-        s->worker->tally.setups_failed += s->exchange.outcome.sqlstate != 0;
+        learn_prepare(s);
         break;
     case RH_PURPOSE_SYNC:
         break;

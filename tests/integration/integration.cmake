@@ -16,3 +16,16 @@ if(RH_BUILD_REPLAY)
         LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
         ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
 endif()
+
+# The engine by itself, on traces made from lines of text.
+if(RH_BUILD_REPLAY)
+    add_executable(replay_trace integration/replay_trace.c)
+    target_link_libraries(replay_trace PRIVATE rh_formats)
+    foreach(name lock lost many protocol stop window)
+        add_test(NAME integration.replay_${name}
+            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_${name}.sh")
+        set_tests_properties(integration.replay_${name} PROPERTIES
+            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    endforeach()
+endif()

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# What of the trace is replayed, when, and as whom.
+set -u
+# shellcheck source=tests/integration/replay_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/replay_lib.sh"
+
+replay_begin free
+sql 'CREATE TABLE log (session int, n int, setting text); GRANT ALL ON log TO PUBLIC' >/dev/null
+
+# --from and --to.  Session 1 is in a transaction at --from, 2 between statements with a setting and
+# prepared statements, 3 begins later, 4 has a transaction open at --to, 5 had closed before.
+insert() {
+    query "$1" "$2" 1 "$3" "INSERT INTO log VALUES ($1, $4, current_setting('search_path'))"
+}
+{
+    session 1 0 9000
+    session 2 0 9000
+    session 3 3000 9000
+    session 4 3000 9000
+    session 5 0 500
+    insert 5 100 be 1
+    query 1 1000 1 bk BEGIN
+    insert 1 1100 k 1
+    insert 1 2100 k 2
+    query 1 2200 1 ke COMMIT
+    insert 1 2300 be 3
+    insert 1 8000 be 4
+    query 2 1000 1 be 'SET search_path TO public, pg_temp'
+    query 2 1010 1 be 'PREPARE put(int) AS INSERT INTO log VALUES (2, $1, current_setting($$search_path$$))'
+    execute 2 1020 1 be no-types S_1 'INSERT INTO log VALUES (2, $1, $$by name$$)' 90
+    query 2 2100 1 be 'EXECUTE put(1)'
+    execute 2 2200 1 be no-types S_1 'INSERT INTO log VALUES (2, $1, $$by name$$)' 2
+    insert 3 3100 be 1
+    insert 4 3100 be 1
+    query 4 3200 1 bk BEGIN
+    insert 4 3300 k 2
+    insert 4 8000 k 3
+    query 4 8100 1 ke COMMIT
+} | make_trace window
+replay 0 window --from '2026-01-01 00:00:02Z' --to '2026-01-01 00:00:05Z' --speed 4
+check_equal 'only the window, and its statements' '1 3 not-sent outside-window
+1 4 not-sent outside-window
+1 5 done -
+2 4 done -
+2 5 done -
+3 1 done -
+4 1 done -
+4 2 not-sent outside-window
+4 3 not-sent outside-window' "$(fates window | cut -d' ' -f1-4 | sort)"
+check_equal 'the rows' '1|3|"$user", public
+2|1|public, pg_temp
+2|2|by name
+3|1|"$user", public
+4|1|"$user", public' "$(sql 'SELECT * FROM log ORDER BY 1, 2')"
+check_equal 'nothing failed' '' "$(dump window | awk -F '\t' '$3 == "done" && $5 != "00000"')"
+replay 2 window --from '2026-01-02 00:00:00Z'
+check 'an empty window is said' grep -q 'no session to replay between' "$WORK/err"
+replay 2 window --from '2026-01-01 00:00:05Z' --to '2026-01-01 00:00:02Z'
+
+# Original timing, twice as fast, and with pauses cut.
+{
+    session 1 0 121000
+    query 1 0 1 be 'SELECT 0'
+    query 1 600 1 be 'SELECT 1'
+    query 1 120600 1 be 'SELECT 2'
+    query 1 120800 1 be 'SELECT 3'
+} | make_trace pauses
+replay 0 pauses --skip-idle=200ms
+check_equal 'planned times with pauses cut' '0 201 402 602' "$(dump pauses | cut -f8 | xargs)"
+check 'the cut is told' grep -q 'were cut in' "$WORK/err"
+replay 0 pauses --skip-idle=200ms --speed 2
+check_equal 'and twice as fast' '0 100 201 301' "$(dump pauses | cut -f8 | xargs)"
+
+# Other users and databases.
+server_psql "$cluster" -q -c 'CREATE DATABASE shop2' -c 'CREATE USER helper'
+{
+    session 1 0 100
+    session 2 0 100 - other
+    query 1 10 1 be "CREATE TEMP TABLE a AS SELECT 1 / (current_user = 'helper')::int, 1 / (current_database() = 'shop2')::int"
+    query 2 10 1 be "CREATE TEMP TABLE a AS SELECT 1 / (current_user = 'other')::int, 1 / (current_database() = 'shop2')::int"
+} | make_trace map
+replay 0 map --map-user app=helper --map-database shop=shop2
+check_equal 'mapped' '1 1 done - 00000 1
+2 1 done - 00000 1' "$(fates map)"
+replay 0 map -U helper -d shop2
+check_equal 'all as one user' '1 1 done - 00000 1
+2 1 done - 22012 -1' "$(fates map)"
+replay 2 map --map-user app
+replay 2 map --map-user app=a --map-user app=b
+
+# The source, and a server that others use.
+{
+    echo "server${T:-	}127.0.0.1:$SERVER_PORT"
+    session 1 0 100
+    query 1 10 1 be 'SELECT 1'
+} | make_trace source
+check_run 2 "$RH_BIN/pgrehearse-replay" -h 127.0.0.1 -p "$SERVER_PORT" -o "$WORK/source.run" "$WORK/source.trace"
+check 'the source is refused' grep -q 'is the server that was captured' "$WORK/err"
+replay 2 source
+check 'by its socket too' grep -q 'is the server that was captured' "$WORK/err"
+check 'no run is made' test ! -e "$WORK/source.run"
+replay 0 source --allow-source
+{
+    session 1 0 100
+    query 1 10 1 be 'SELECT 1'
+} | make_trace unknown
+replay 0 unknown
+check 'an unknown source is said' grep -q 'does not tell which server' "$WORK/err"
+coproc other { server_psql "$cluster" -d shop -At; }
+other_pid=$!
+echo 'BEGIN; SELECT 1;' >&"${other[1]}"
+read -r _ <&"${other[0]}"
+server_psql "$cluster" -q -c 'GRANT pg_read_all_stats TO app'
+replay 2 unknown
+check 'a busy server is refused' grep -q 'other clients have transactions open' "$WORK/err"
+replay 0 unknown --allow-source
+echo 'COMMIT; \q' >&"${other[1]}"
+wait "$other_pid"
+replay 0 unknown
+check_end
