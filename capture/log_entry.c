@@ -97,30 +97,107 @@ static bool is_sqlstate(struct rh_span s)
     return true;
 }
 
-enum rh_csvlog_fault rh_log_entry_from_csv(struct rh_log_entry *e, const struct rh_csvlog_row *row,
-                                           struct rh_log_clock *clock,
-                                           struct rh_logmsg_reader *messages)
+/* The session's columns, read field by field. */
+static bool read_head(struct rh_log_entry *e, const struct rh_csvlog_row *row,
+                      struct rh_log_clock *clock)
 {
     uint64_t pid;
+    if (!read_decimal(rh_csvlog_raw(row, RH_CSVLOG_PID), &pid) || pid > UINT32_MAX ||
+        !read_session_id(rh_csvlog_raw(row, RH_CSVLOG_SESSION_ID), e)) {
+        return false;
+    }
+    e->pid = (uint32_t) pid;
+    struct rh_span start = rh_csvlog_raw(row, RH_CSVLOG_SESSION_START);
+    e->has_session_start = start.len > 0 && rh_log_stamp_parse(clock, start, &e->session_start);
+    e->user = rh_csvlog_text(row, RH_CSVLOG_USER);
+    e->database = rh_csvlog_text(row, RH_CSVLOG_DATABASE);
+    e->client = rh_csvlog_raw(row, RH_CSVLOG_CLIENT);
+    return true;
+}
+
+static struct rh_span keep(char **at, struct rh_span s)
+{
+    if (!s.data) {
+        return s;
+    }
+    memcpy(*at, s.data, s.len);
+    struct rh_span kept = rh_span(*at, s.len);
+    *at += s.len;
+    return kept;
+}
+
+static void use_head(struct rh_log_entry *e, const struct rh_log_head *h)
+{
+    e->pid = h->pid;
+    e->session_key = h->session_key;
+    e->session_epoch_s = h->session_epoch_s;
+    e->has_session_start = h->has_session_start;
+    e->session_start = h->session_start;
+    e->user = h->user;
+    e->database = h->database;
+    e->client = h->client;
+}
+
+static void keep_head(struct rh_log_head *h, const struct rh_log_entry *e)
+{
+    char *at = h->text;
+    h->pid = e->pid;
+    h->session_key = e->session_key;
+    h->session_epoch_s = e->session_epoch_s;
+    h->has_session_start = e->has_session_start;
+    h->session_start = e->session_start;
+    h->user = keep(&at, e->user);
+    h->database = keep(&at, e->database);
+    h->client = keep(&at, e->client);
+}
+
+static bool find_head(struct rh_log_entry *e, const struct rh_csvlog_row *row,
+                      struct rh_log_clock *clock, struct rh_log_heads *heads)
+{
+    size_t from = row->ends[RH_CSVLOG_TIME] + 1, to = row->ends[RH_CSVLOG_SESSION_ID];
+    size_t start_from = row->ends[RH_CSVLOG_TAG] + 1, start_to = row->ends[RH_CSVLOG_SESSION_START];
+    const char *bytes = row->data + from, *start = row->data + start_from;
+    size_t len = to - from, start_len = start_to - start_from;
+    if (len < 4 || len > RH_LOG_HEAD_MAX || start_len > sizeof heads->slots[0].start) {
+        return read_head(e, row, clock);
+    }
+    uint32_t tail; /* the last digits of the process id, which differ most */
+    memcpy(&tail, bytes + len - 4, 4);
+    struct rh_log_head *h = &heads->slots[(tail * UINT32_C(2654435761)) >> 24];
+    if (h->len == len && h->start_len == start_len && memcmp(h->bytes, bytes, len) == 0 &&
+        memcmp(h->start, start, start_len) == 0) {
+        use_head(e, h);
+        return true;
+    }
+    h->len = 0;
+    memcpy(h->bytes, bytes, len); /* before fields are folded */
+    memcpy(h->start, start, start_len);
+    if (!read_head(e, row, clock)) {
+        return false;
+    }
+    keep_head(h, e);
+    use_head(e, h);
+    h->len = (uint32_t) len;
+    h->start_len = (uint32_t) start_len;
+    return true;
+}
+
+enum rh_csvlog_fault rh_log_entry_from_csv(struct rh_log_entry *e, const struct rh_csvlog_row *row,
+                                           struct rh_log_clock *clock,
+                                           struct rh_logmsg_reader *messages,
+                                           struct rh_log_heads *heads)
+{
     if (!rh_log_stamp_parse(clock, rh_csvlog_raw(row, RH_CSVLOG_TIME), &e->stamp)) {
         return RH_CSVLOG_NO_STAMP;
     }
     struct rh_span severity = rh_csvlog_raw(row, RH_CSVLOG_SEVERITY);
     e->sqlstate = rh_csvlog_raw(row, RH_CSVLOG_SQLSTATE);
-    if (!read_decimal(rh_csvlog_raw(row, RH_CSVLOG_PID), &pid) || pid > UINT32_MAX ||
-        !read_session_id(rh_csvlog_raw(row, RH_CSVLOG_SESSION_ID), e) ||
-        !read_decimal(rh_csvlog_raw(row, RH_CSVLOG_LINE), &e->line) ||
+    if (!read_decimal(rh_csvlog_raw(row, RH_CSVLOG_LINE), &e->line) ||
         !read_lxid(rh_csvlog_raw(row, RH_CSVLOG_VXID), &e->lxid) || severity.len == 0 ||
-        !is_sqlstate(e->sqlstate)) {
+        !is_sqlstate(e->sqlstate) || !find_head(e, row, clock, heads)) {
         return RH_CSVLOG_FIELD;
     }
-    e->pid = (uint32_t) pid;
-    struct rh_span start = rh_csvlog_raw(row, RH_CSVLOG_SESSION_START);
-    e->has_session_start = start.len > 0 && rh_log_stamp_parse(clock, start, &e->session_start);
     e->severity = rh_logmsg_severity(messages, severity, e->sqlstate);
-    e->user = rh_csvlog_text(row, RH_CSVLOG_USER);
-    e->database = rh_csvlog_text(row, RH_CSVLOG_DATABASE);
-    e->client = rh_csvlog_raw(row, RH_CSVLOG_CLIENT);
     e->tag = rh_csvlog_raw(row, RH_CSVLOG_TAG);
     e->idle = read_idle(e->tag);
     e->message = rh_csvlog_text(row, RH_CSVLOG_MESSAGE);

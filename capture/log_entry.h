@@ -47,10 +47,37 @@ struct rh_log_entry {
     bool may_cut;                /* a server of this age (13 and newer) can cut parameters */
 };
 
+enum { RH_LOG_HEADS = 256, RH_LOG_HEAD_MAX = 192 };
+
+/*
+ * The columns from user to session id are the same in all records of a session, once it has logged
+ * in, and so is its start: what they say is kept by their bytes.
+ */
+struct rh_log_head {
+    uint32_t len; /* 0: nothing kept */
+    uint32_t start_len;
+    uint32_t pid;
+    bool has_session_start;
+    uint64_t session_key;
+    int64_t session_epoch_s;
+    struct rh_log_stamp session_start;
+    struct rh_span user; /* these point into text */
+    struct rh_span database;
+    struct rh_span client;
+    char bytes[RH_LOG_HEAD_MAX]; /* as in the log */
+    char text[RH_LOG_HEAD_MAX];
+    char start[40];
+};
+
+struct rh_log_heads {
+    struct rh_log_head slots[RH_LOG_HEADS];
+};
+
 /* Read the fields of a csvlog row (they are folded in its window).  RH_CSVLOG_OK, or
  * RH_CSVLOG_NO_STAMP or RH_CSVLOG_FIELD when they cannot be a server's. */
 enum rh_csvlog_fault rh_log_entry_from_csv(struct rh_log_entry *e, const struct rh_csvlog_row *row,
                                            struct rh_log_clock *clock,
-                                           struct rh_logmsg_reader *messages);
+                                           struct rh_logmsg_reader *messages,
+                                           struct rh_log_heads *heads);
 
 #endif

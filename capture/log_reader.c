@@ -13,6 +13,7 @@ void rh_log_reader_init(struct rh_log_reader *r)
     memset(r, 0, sizeof *r);
     rh_log_clock_init(&r->clock);
     rh_logmsg_reader_init(&r->messages);
+    r->heads = rh_calloc(1, sizeof *r->heads);
     r->cap = WINDOW_BYTES;
     r->window = rh_malloc(r->cap);
 }
@@ -20,6 +21,7 @@ void rh_log_reader_init(struct rh_log_reader *r)
 void rh_log_reader_release(struct rh_log_reader *r)
 {
     rh_free(r->window);
+    rh_free(r->heads);
     memset(r, 0, sizeof *r);
 }
 
@@ -149,7 +151,7 @@ static void skip_blank(struct rh_log_reader *r)
 static bool take_row(struct rh_log_reader *r, const struct rh_csvlog_row *row,
                      struct rh_log_entry *e)
 {
-    enum rh_csvlog_fault fault = rh_log_entry_from_csv(e, row, &r->clock, &r->messages);
+    enum rh_csvlog_fault fault = rh_log_entry_from_csv(e, row, &r->clock, &r->messages, r->heads);
     if (fault != RH_CSVLOG_OK) {
         skip_begin(r, fault);
         return false;

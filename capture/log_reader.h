@@ -54,6 +54,7 @@ struct rh_log_reader {
     struct rh_bad_sample piece; /* while skipping */
     struct rh_log_clock clock;
     struct rh_logmsg_reader messages;
+    struct rh_log_heads *heads;
     struct rh_log_reader_counts counts;
 };
 

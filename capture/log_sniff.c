@@ -135,6 +135,7 @@ enum rh_log_kind rh_log_sniff(const char *data, size_t n, int64_t *start_ns)
         return RH_LOG_KIND_PCAP;
     }
     char *copy = rh_memdup(data, n); /* reading fields changes them */
+    struct rh_log_heads *heads = rh_calloc(1, sizeof *heads);
     enum rh_log_kind kind = RH_LOG_KIND_UNKNOWN;
     struct rh_csvlog_row row;
     struct rh_log_entry e;
@@ -150,7 +151,7 @@ enum rh_log_kind rh_log_sniff(const char *data, size_t n, int64_t *start_ns)
         }
         kind = RH_LOG_KIND_CSV;
         if (rh_csvlog_split(copy + at, n - at, true, &row) > 0 &&
-            rh_log_entry_from_csv(&e, &row, &clock, &messages) == RH_CSVLOG_OK) {
+            rh_log_entry_from_csv(&e, &row, &clock, &messages, heads) == RH_CSVLOG_OK) {
             int32_t offset = e.has_session_start
                                  ? rh_log_clock_learn(&clock, e.session_start, e.session_epoch_s)
                                  : RH_LOG_OFFSET_UNKNOWN;
@@ -170,5 +171,6 @@ enum rh_log_kind rh_log_sniff(const char *data, size_t n, int64_t *start_ns)
         }
     }
     rh_free(copy);
+    rh_free(heads);
     return kind;
 }

@@ -3,12 +3,9 @@
 
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "formats/csv_masks.h"
 
 enum {
-    BLOCK = 64,
     HEAD_MAX = 4096, /* bytes of a record up to its line number that find_start() looks at */
     STAMP_MIN = 19,
 };
@@ -38,88 +35,11 @@ const char *rh_csvlog_fault_text(enum rh_csvlog_fault fault)
     return "unknown";
 }
 
-/* One bit a byte of a block, the lowest for the first byte. */
-struct masks {
-    uint64_t quote;
-    uint64_t comma;
-    uint64_t feed;
-    uint64_t nul;
-};
-
-#if defined(__SSE2__)
-
-static uint64_t mask_of(const __m128i v[4], char byte)
-{
-    const __m128i want = _mm_set1_epi8(byte);
-    uint64_t m0 = (uint32_t) _mm_movemask_epi8(_mm_cmpeq_epi8(v[0], want));
-    uint64_t m1 = (uint32_t) _mm_movemask_epi8(_mm_cmpeq_epi8(v[1], want));
-    uint64_t m2 = (uint32_t) _mm_movemask_epi8(_mm_cmpeq_epi8(v[2], want));
-    uint64_t m3 = (uint32_t) _mm_movemask_epi8(_mm_cmpeq_epi8(v[3], want));
-    return m0 | m1 << 16 | m2 << 32 | m3 << 48;
-}
-
-static void masks_make(const char *p, struct masks *m)
-{
-    __m128i v[4];
-    for (int i = 0; i < 4; i++) {
-        v[i] = _mm_loadu_si128((const __m128i *) (const void *) (p + 16 * i));
-    }
-    m->quote = mask_of(v, '"');
-    m->comma = mask_of(v, ',');
-    m->feed = mask_of(v, '\n');
-    m->nul = mask_of(v, '\0');
-}
-
-#else
-
-/* The eight bytes of a word that equal `byte`, as eight bits. */
-static uint64_t mask_of_word(uint64_t word, unsigned char byte)
-{
-    uint64_t x = word ^ (UINT64_C(0x0101010101010101) * byte);
-    uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint64_t zero = ~(((x & low7) + low7) | x | low7); /* 0x80 in each byte that is zero */
-    return (zero * UINT64_C(0x0002040810204081)) >> 56;
-}
-
-static void masks_make(const char *p, struct masks *m)
-{
-    memset(m, 0, sizeof *m);
-    for (unsigned i = 0; i < BLOCK / 8; i++) {
-        uint64_t word = 0;
-        for (unsigned j = 0; j < 8; j++) {
-            word |= (uint64_t) (unsigned char) p[8 * i + j] << (8 * j);
-        }
-        m->quote |= mask_of_word(word, '"') << (8 * i);
-        m->comma |= mask_of_word(word, ',') << (8 * i);
-        m->feed |= mask_of_word(word, '\n') << (8 * i);
-        m->nul |= mask_of_word(word, '\0') << (8 * i);
-    }
-}
-
-#endif
-
-/* Each bit becomes the parity of itself and all lower ones. */
-static uint64_t parity_below(uint64_t x)
-{
-    x ^= x << 1;
-    x ^= x << 2;
-    x ^= x << 4;
-    x ^= x << 8;
-    x ^= x << 16;
-    x ^= x << 32;
-    return x;
-}
-
-/* Bits 0 .. last. */
-static uint64_t bits_through(unsigned last)
-{
-    return ~UINT64_C(0) >> (63 - last);
-}
-
 struct split_state {
     uint64_t in_quotes;   /* all ones while the block before ended within quotes */
     uint64_t after_close; /* 1 if its last byte was a closing quote */
     uint64_t may_open;    /* 1 if a quote may open on the first byte of this block */
+    uint64_t twins;       /* not 0 if a quote was doubled */
 };
 
 /*
@@ -128,21 +48,22 @@ struct split_state {
  * else means that the record is damaged; a lost quote shows at the next quote at the latest, which
  * keeps the damage from eating its neighbours.
  */
-static uint64_t quoting_faults(const struct masks *m, uint64_t inside, struct split_state *s)
+static inline uint64_t quoting_faults(const struct rh_csv_masks *m, uint64_t inside,
+                                      struct split_state *s)
 {
     uint64_t opens = m->quote & inside, closes = m->quote & ~inside;
     uint64_t before = ((m->comma | m->feed | m->quote) << 1) | s->may_open;
     uint64_t behind = (closes << 1) | s->after_close;
     s->may_open = (m->comma | m->feed | m->quote) >> 63;
     s->after_close = closes >> 63;
+    s->twins |= behind & m->quote;
     return (opens & ~before) | (behind & ~(m->comma | m->feed | m->quote));
 }
 
-/* A CR between a closing quote and the line feed is no fault. */
-static bool is_line_end(const char *data, size_t n, size_t at, bool at_end)
+/* A CR between a closing quote and the line feed, or the end of the input, is no fault. */
+static bool is_line_end(const char *data, size_t n, size_t at)
 {
-    return data[at] == '\r' && (at + 1 == n ? true : data[at + 1] == '\n') &&
-           (at + 1 < n || at_end);
+    return data[at] == '\r' && (at + 1 == n || data[at + 1] == '\n');
 }
 
 static ptrdiff_t fail(struct rh_csvlog_row *row, enum rh_csvlog_fault fault)
@@ -179,65 +100,69 @@ static bool has_stamp_form(const char *p)
     return p[4] == '-' && p[7] == '-' && p[13] == ':' && p[16] == ':';
 }
 
-ptrdiff_t rh_csvlog_split(char *data, size_t n, bool at_end, struct rh_csvlog_row *row)
+/* The last block, made full with commas that then count for nothing. */
+static uint64_t last_block(const char *p, size_t n, struct rh_csv_masks *m)
+{
+    char padded[RH_CSV_BLOCK];
+    memset(padded, ',', sizeof padded);
+    memcpy(padded, p, n);
+    rh_csv_masks_make(padded, m);
+    uint64_t valid = rh_csv_bits_through((unsigned) (n - 1));
+    m->quote &= valid;
+    m->comma &= valid;
+    return valid;
+}
+
+static inline __attribute__((always_inline)) ptrdiff_t split(char *data, size_t n, bool at_end,
+                                                             struct rh_csvlog_row *row, bool avx2)
 {
     struct split_state s = {.may_open = 1};
-    char padded[BLOCK];
-    row->data = data;
-    row->columns = 0;
-    row->lines = 0;
-    if (n < STAMP_MIN + 1) {
-        if (!at_end) {
-            return 0;
-        }
-        return fail(row, RH_CSVLOG_TRUNCATED);
-    }
-    if (!has_stamp_form(data)) {
-        return fail(row, RH_CSVLOG_NO_STAMP);
-    }
-    for (size_t base = 0; base < n; base += BLOCK) {
-        struct masks m;
+    uint32_t columns = 0;
+    for (size_t base = 0; base < n; base += RH_CSV_BLOCK) {
+        struct rh_csv_masks m;
         uint64_t valid = ~UINT64_C(0);
-        if (n - base >= BLOCK) {
-            masks_make(data + base, &m);
+        unsigned tail = 63;
+        if (n - base < RH_CSV_BLOCK) {
+            tail = (unsigned) (n - base - 1);
+            valid = last_block(data + base, n - base, &m);
+        } else if (avx2) {
+            rh_csv_masks_make_avx2(data + base, &m);
         } else {
-            memset(padded, ',', sizeof padded);
-            memcpy(padded, data + base, n - base);
-            masks_make(padded, &m);
-            valid = bits_through((unsigned) (n - base - 1));
-            m.quote &= valid;
-            m.comma &= valid;
+            rh_csv_masks_make(data + base, &m);
         }
-        uint64_t inside = parity_below(m.quote) ^ s.in_quotes;
+        uint64_t inside = rh_csv_parity(m.quote) ^ s.in_quotes;
         uint64_t feeds = m.feed & ~inside;
         unsigned last = feeds ? (unsigned) __builtin_ctzll(feeds) : 63;
-        uint64_t mine = bits_through(last) & valid;
+        uint64_t mine = rh_csv_bits_through(last) & valid;
         uint64_t faults = quoting_faults(&m, inside, &s) & mine;
-        if (faults && !is_line_end(data, n, base + (unsigned) __builtin_ctzll(faults), at_end)) {
+        if (faults) {
             size_t at = base + (unsigned) __builtin_ctzll(faults);
-            if (data[at] == '\r' && at + 1 == n) {
+            if (data[at] == '\r' && at + 1 == n && !at_end) {
                 return 0;
             }
-            return fail(row, RH_CSVLOG_QUOTING);
+            if (!is_line_end(data, n, at)) {
+                return fail(row, RH_CSVLOG_QUOTING);
+            }
         }
         if (m.nul & mine) {
             return fail(row, RH_CSVLOG_NUL);
         }
         for (uint64_t c = m.comma & ~inside & mine; c; c &= c - 1) {
-            if (row->columns == RH_CSVLOG_FIELDS_MAX - 1) {
+            if (columns == RH_CSVLOG_FIELDS_MAX - 1) {
                 return fail(row, RH_CSVLOG_COLUMNS);
             }
-            row->ends[row->columns++] = (uint32_t) base + (unsigned) __builtin_ctzll(c);
+            row->ends[columns++] = (uint32_t) base + (unsigned) __builtin_ctzll(c);
         }
         uint64_t inner_feeds = m.feed & inside & mine;
         if (inner_feeds) {
             row->lines += (uint32_t) __builtin_popcountll(inner_feeds);
         }
         if (feeds) {
+            row->twins = s.twins != 0;
+            row->columns = columns;
             return finish(row, base + last, true);
         }
-        s.in_quotes =
-            valid == ~UINT64_C(0) ? 0 - (inside >> 63) : 0 - (inside >> (n - base - 1) & 1);
+        s.in_quotes = 0 - (inside >> tail & 1);
     }
     if (n > RH_CSVLOG_RECORD_MAX_BYTES) {
         return fail(row, RH_CSVLOG_TOO_LONG);
@@ -245,21 +170,36 @@ ptrdiff_t rh_csvlog_split(char *data, size_t n, bool at_end, struct rh_csvlog_ro
     if (!at_end) {
         return 0;
     }
+    row->twins = s.twins != 0;
+    row->columns = columns;
     return s.in_quotes ? fail(row, RH_CSVLOG_TRUNCATED) : finish(row, n, false);
 }
 
-struct rh_span rh_csvlog_raw(const struct rh_csvlog_row *row, uint32_t column)
+#if defined(__x86_64__)
+static __attribute__((target("avx2,bmi"))) ptrdiff_t split_avx2(char *data, size_t n, bool at_end,
+                                                                struct rh_csvlog_row *row)
 {
-    if (column >= row->columns) {
-        return RH_SPAN_NONE;
+    return split(data, n, at_end, row, true);
+}
+#endif
+
+ptrdiff_t rh_csvlog_split(char *data, size_t n, bool at_end, struct rh_csvlog_row *row)
+{
+    row->data = data;
+    row->columns = 0;
+    row->lines = 0;
+    if (n < STAMP_MIN + 1) {
+        return at_end ? fail(row, RH_CSVLOG_TRUNCATED) : 0;
     }
-    size_t start = column ? row->ends[column - 1] + 1 : 0;
-    size_t len = row->ends[column] - start;
-    const char *p = row->data + start;
-    if (len == 0) {
-        return RH_SPAN_NONE;
+    if (!has_stamp_form(data)) {
+        return fail(row, RH_CSVLOG_NO_STAMP);
     }
-    return *p == '"' && len >= 2 ? rh_span(p + 1, len - 2) : rh_span(p, len);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        return split_avx2(data, n, at_end, row);
+    }
+#endif
+    return split(data, n, at_end, row, false);
 }
 
 /* Fold a doubled `twin` into one, or drop a CR before a line feed. */
@@ -290,7 +230,7 @@ struct rh_span rh_csvlog_text(const struct rh_csvlog_row *row, uint32_t column)
     }
     char *text = row->data + (raw.data - row->data);
     size_t len = raw.len;
-    if (text > row->data && text[-1] == '"') {
+    if (row->twins && text > row->data && text[-1] == '"') {
         len = fold(text, len, '"', '"');
     }
     if (row->crlf && row->lines > 1) {

@@ -79,6 +79,7 @@ struct rh_csvlog_row {
     uint32_t columns;
     uint32_t lines; /* line feeds in it, the last one included */
     bool crlf;      /* it ends with CR LF: line feeds in its text were made CR LF, too */
+    bool twins;     /* a quote in it is doubled */
     enum rh_csvlog_fault fault;
     uint32_t ends[RH_CSVLOG_FIELDS_MAX]; /* offset behind each field */
 };
@@ -92,7 +93,19 @@ ptrdiff_t rh_csvlog_split(char *data, size_t n, bool at_end, struct rh_csvlog_ro
 
 /* The field without outer quotes, doubled quotes not yet folded; no value when it is empty without
  * quotes or behind the last column. */
-struct rh_span rh_csvlog_raw(const struct rh_csvlog_row *row, uint32_t column);
+static inline struct rh_span rh_csvlog_raw(const struct rh_csvlog_row *row, uint32_t column)
+{
+    if (column >= row->columns) {
+        return RH_SPAN_NONE;
+    }
+    size_t start = column ? row->ends[column - 1] + 1 : 0;
+    size_t len = row->ends[column] - start;
+    const char *p = row->data + start;
+    if (len == 0) {
+        return RH_SPAN_NONE;
+    }
+    return *p == '"' && len >= 2 ? rh_span(p + 1, len - 2) : rh_span(p, len);
+}
 
 /* The field's text.  Folds doubled quotes (and CR LF where the file has them) within the window, so
  * ask once a field. */
