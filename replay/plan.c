@@ -129,6 +129,7 @@ static void plan_session(struct planner *p, uint32_t i, struct rh_plan_session *
         .end_ordinal = UINT64_MAX,
         .close_rank = UINT32_MAX,
         .opened_wall_ns = RH_TIME_UNKNOWN,
+        .closed_wall_ns = RH_TIME_UNKNOWN,
     };
     /* A session cannot close before it opens, whatever the stamps say; the opener relies on it. */
     if (ps->close_ns != RH_TIME_UNKNOWN && ps->close_ns < ps->open_ns) {
@@ -302,6 +303,9 @@ void rh_plan_free(struct rh_plan *plan)
 {
     if (!plan) {
         return;
+    }
+    for (uint32_t i = 0; i < plan->session_count; i++) {
+        rh_free(plan->sessions[i].closed_how);
     }
     rh_time_map_release(&plan->map);
     rh_map_release(&plan->by_number);

@@ -43,6 +43,8 @@ struct rh_plan_session {
     uint64_t rest_ordinal;
     bool is_connected;
     int64_t opened_wall_ns; /* RH_TIME_UNKNOWN: it never was */
+    int64_t closed_wall_ns; /* with a rest: when it ended, and how (to be freed) */
+    char *closed_how;
     uint32_t backend_pid;
     /* Of the recorder. */
     bool is_recorded;

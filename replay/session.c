@@ -57,7 +57,13 @@ void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, con
     s->planned->rest = rh_replay_session_has_rest(s) ? rest : RH_REASON_NONE;
     s->planned->rest_ordinal = s->last_ordinal + 1;
     rh_replay_session_drop_batches(s);
-    rh_replay_session_log(s, RH_KIND_CLOSE, how);
+    if (s->planned->rest == RH_REASON_NONE) {
+        rh_replay_session_log(s, RH_KIND_CLOSE, how);
+    } else {
+        /* A session's CLOSE is its last record: rh_unsent_write() writes it behind the rest. */
+        s->planned->closed_wall_ns = rh_replay_session_wall_ns(s, now_ns);
+        s->planned->closed_how = rh_strdup(how);
+    }
     report_ready(s);
     bury_if_free(s);
 }

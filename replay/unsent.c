@@ -38,8 +38,9 @@ static void make_unsent(const struct rh_plan *plan, const struct rh_plan_session
     };
 }
 
-int rh_unsent_write(struct rh_plan *plan, struct rh_trace_file *file, struct rh_recorder *recorder,
-                    int64_t begin_wall_ns, struct rh_tally *tally, struct rh_error *err)
+static int write_records(struct rh_plan *plan, struct rh_trace_file *file,
+                         struct rh_recorder *recorder, int64_t begin_wall_ns,
+                         struct rh_tally *tally, struct rh_error *err)
 {
     int64_t from_ns = find_start(plan);
     if (from_ns == INT64_MAX) {
@@ -50,7 +51,8 @@ int rh_unsent_write(struct rh_plan *plan, struct rh_trace_file *file, struct rh_
     if (rh_trace_reader_open(&reader, file, from_ns, plan->to_ns, err) != 0) {
         return -1;
     }
-    int rc = 0, got = 0;
+    int rc = 0;
+    int got = 0;
     while (rc == 0 && (got = rh_trace_reader_next(reader, &r, err)) == 1) {
         struct rh_plan_session *ps = rh_map_get(&plan->by_number, r.session);
         if (!ps || ps->rest == RH_REASON_NONE || !rh_kind_has_ordinal(r.kind) ||
@@ -63,4 +65,28 @@ int rh_unsent_write(struct rh_plan *plan, struct rh_trace_file *file, struct rh_
     }
     rh_trace_reader_close(reader);
     return rc != 0 ? rc : got;
+}
+
+static int write_close(struct rh_recorder *recorder, struct rh_plan_session *ps,
+                       struct rh_error *err)
+{
+    struct rh_record r;
+    rh_record_init(&r);
+    r.kind = RH_KIND_CLOSE;
+    r.session = ps->session->number;
+    r.start_ns = ps->closed_wall_ns;
+    r.detail = rh_span_cstr(ps->closed_how);
+    return rh_recorder_write(recorder, ps, &r, err);
+}
+
+int rh_unsent_write(struct rh_plan *plan, struct rh_trace_file *file, struct rh_recorder *recorder,
+                    int64_t begin_wall_ns, struct rh_tally *tally, struct rh_error *err)
+{
+    int rc = write_records(plan, file, recorder, begin_wall_ns, tally, err);
+    for (uint32_t i = 0; rc == 0 && i < plan->session_count; i++) {
+        if (plan->sessions[i].closed_how) {
+            rc = write_close(recorder, &plan->sessions[i], err);
+        }
+    }
+    return rc;
 }

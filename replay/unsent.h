@@ -2,7 +2,8 @@
  * replay/unsent.h
  *
  * The records of sessions that were never opened, lost or stopped: written to the run, with the
- * reason, after everything else, in one pass over the trace.
+ * reason, after everything else, in one pass over the trace; and the CLOSE records of those
+ * sessions.
  */
 #ifndef RH_REPLAY_UNSENT_H
 #define RH_REPLAY_UNSENT_H

@@ -239,7 +239,11 @@ static int dump(const char *path)
         die(path, err.text);
     }
     rh_buf_release(&text);
+    uint32_t damaged = rh_trace_reader_damaged(reader, NULL);
     rh_trace_reader_close(reader);
+    if (damaged > 0) {
+        die(path, "a block of it cannot be decoded");
+    }
     if (!rh_trace_file_complete(file)) {
         fprintf(stderr, "incomplete: %s\n", rh_trace_file_incomplete_reason(file));
     }
