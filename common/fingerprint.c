@@ -34,7 +34,10 @@ static char punct_of(struct rh_span text)
     if (text.len == 1) {
         return text.data[0];
     }
-    return text.data[0] == '.' ? RH_FP_RANGE : text.data[1] == ':' ? RH_FP_CAST : RH_FP_ASSIGN;
+    if (text.data[0] == '.') {
+        return RH_FP_RANGE;
+    }
+    return text.data[1] == ':' ? RH_FP_CAST : RH_FP_ASSIGN;
 }
 
 static bool is_simple_name(struct rh_span name)
@@ -419,9 +422,8 @@ static void take_operator(struct normaliser *n, struct rh_fp_item *item)
 /* The semicolons of a body end no command. */
 static void track_blocks(struct normaliser *n, const struct rh_fp_item *item)
 {
-    if (rh_fp_is_word(item, RH_W_ATOMIC) && rh_fp_is_word(&n->writer.prev, RH_W_BEGIN)) {
-        n->blocks++;
-    } else if (n->blocks && rh_fp_is_word(item, RH_W_CASE)) {
+    bool body = rh_fp_is_word(item, RH_W_ATOMIC) && rh_fp_is_word(&n->writer.prev, RH_W_BEGIN);
+    if (body || (n->blocks && rh_fp_is_word(item, RH_W_CASE))) {
         n->blocks++;
     } else if (n->blocks && rh_fp_is_word(item, RH_W_END)) {
         n->blocks--;

@@ -287,7 +287,8 @@ static bool reduce_cast(struct rh_fp_writer *w, const struct rh_fp_frame *f)
     }
     char *at = w->out->data + f->start - before;
     size_t type_len = w->out->len - f->start - inside;
-    memcpy(at, "?::", 3);
+    at[0] = '?';
+    at[1] = at[2] = ':';
     memmove(at + 3, w->out->data + f->start + inside, type_len);
     w->out->len = f->start - before + 3 + type_len;
     w->prev = CONSTANT;

@@ -31,7 +31,9 @@ enum rh_fp_kind {
 };
 
 /* `punct` of the tokens of two bytes. */
-enum { RH_FP_CAST = 'C' /* :: */, RH_FP_ASSIGN = 'A' /* := */, RH_FP_RANGE = 'R' /* .. */ };
+#define RH_FP_CAST 'C'   /* :: */
+#define RH_FP_ASSIGN 'A' /* := */
+#define RH_FP_RANGE 'R'  /* .. */
 
 struct rh_fp_item {
     enum rh_fp_kind kind;

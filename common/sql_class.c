@@ -286,9 +286,8 @@ static bool body_take(struct body *b, struct item item)
             return true;
         }
     } else if (b->is_create) {
-        if (item.word == RH_W_ATOMIC && b->prev == RH_W_BEGIN) {
-            b->blocks++;
-        } else if (item.word == RH_W_CASE && b->blocks > 0) {
+        bool begins = item.word == RH_W_ATOMIC && b->prev == RH_W_BEGIN;
+        if (begins || (item.word == RH_W_CASE && b->blocks > 0)) {
             b->blocks++;
         } else if (item.word == RH_W_END && b->blocks > 0) {
             b->blocks--;

@@ -18,13 +18,15 @@ typedef void sql_corpus_visitor(struct rh_span text);
 static sql_corpus_visitor *sql_corpus_visit;
 static size_t sql_corpus_files;
 
-/* Every line, and every quoted field of a line as csvlog writes it (quotes still doubled). */
-static inline void sql_corpus_visit_lines(struct rh_span data)
+/* Every quoted field as csvlog writes it (quotes still doubled), and every line. */
+static inline void sql_corpus_visit_lines(struct rh_span data, bool fields_only)
 {
     while (data.len) {
         const char *newline = memchr(data.data, '\n', data.len);
         size_t len = newline ? (size_t) (newline - data.data) : data.len;
-        sql_corpus_visit((struct rh_span){data.data, len});
+        if (!fields_only) {
+            sql_corpus_visit((struct rh_span){data.data, len});
+        }
         const char *quote = memchr(data.data, '"', len);
         while (quote) {
             const char *start = quote + 1;
@@ -45,6 +47,7 @@ static inline void sql_corpus_visit_lines(struct rh_span data)
 static inline int sql_corpus_file(const char *path, const struct stat *st, int type,
                                   struct FTW *where)
 {
+    enum { WHOLE_MAX = 64 * 1024 };
     (void) where;
     const char *dot = strrchr(path, '.');
     bool text = dot && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".log") == 0 ||
@@ -59,8 +62,10 @@ static inline int sql_corpus_file(const char *path, const struct stat *st, int t
     char *data = rh_malloc((size_t) st->st_size);
     size_t n = fread(data, 1, (size_t) st->st_size, f);
     (void) fclose(f);
-    sql_corpus_visit_lines((struct rh_span){data, n});
-    sql_corpus_visit((struct rh_span){data, n}); /* and the file as one text */
+    sql_corpus_visit_lines((struct rh_span){data, n}, strcmp(dot, ".csv") == 0);
+    if (n <= WHOLE_MAX) {
+        sql_corpus_visit((struct rh_span){data, n}); /* and the file as one text */
+    }
     rh_free(data);
     sql_corpus_files++;
     return 0;
