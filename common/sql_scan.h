@@ -26,8 +26,8 @@ enum rh_sql_token_kind {
     RH_SQL_STRING, /* any kind of string, bit string included, prefix included */
     RH_SQL_PARAM,  /* $1 */
     RH_SQL_OPERATOR,
-    RH_SQL_PUNCT, /* one of ( ) [ ] , ; : . and ::, :=, .. */
-    RH_SQL_OTHER, /* one byte that begins no token */
+    RH_SQL_PUNCT,         /* one of ( ) [ ] , ; : . and ::, :=, .. */
+    RH_SQL_OTHER,         /* one byte that begins no token */
     RH_SQL_SLOT_CONSTANT, /* RH_TEMPLATE_CONSTANT in a template */
     RH_SQL_SLOT_COMMENT,  /* RH_TEMPLATE_COMMENT in a template */
 };
