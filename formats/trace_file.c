@@ -42,7 +42,9 @@ struct rh_trace_file {
     bool has_end;
     bool end_complete;
     bool is_cut;
-    bool is_newer; /* it has blocks of a later version */
+    bool is_newer;       /* it has blocks of a later version */
+    bool expects_number; /* false behind damage, where blocks may be missing */
+    uint32_t next_number;
     uint64_t cut_offset;
     char reason[256];
 };
@@ -307,6 +309,47 @@ static int is_boundary(const struct rh_trace_file *f, uint64_t offset, struct rh
     return offset == f->size ? 1 : frame_at(f, offset, &frame, err);
 }
 
+/* Blocks that are gone without a trace of damage leave a hole in the numbers. */
+static void check_number(struct rh_trace_file *f, uint64_t offset, const struct rh_frame *frame)
+{
+    if (f->expects_number && frame->number != f->next_number) {
+        add_damage(f, offset, 0, "blocks missing");
+    }
+    f->expects_number = true;
+    f->next_number = frame->number + 1;
+}
+
+/*
+ * Whether the block at offset is whole: 1; 0: it is not, *next is where the walk goes on; -1.  When
+ * no block follows right behind, bytes of this one may be missing: then the next one begins in it.
+ */
+static int is_whole(struct rh_trace_file *f, uint64_t offset, const struct rh_frame *frame,
+                    uint64_t *next, struct rh_error *err)
+{
+    uint64_t bytes = rh_frame_total_bytes(frame);
+    bool fits = bytes <= f->size - offset;
+    *next = offset + bytes;
+    int result = fits ? is_boundary(f, *next, err) : 0;
+    if (result != 0) {
+        return result;
+    }
+    uint64_t inner;
+    uint64_t limit = *next + RH_FRAME_MAGIC_BYTES - 1;
+    result = find_frame(f, offset + RH_FRAME_BYTES, limit, &inner, err);
+    if (result == 1) {
+        add_damage(f, offset, inner - offset, "block damaged");
+        *next = inner;
+        return 0;
+    }
+    if (result == 0 && !fits) {
+        f->is_cut = true;
+        f->cut_offset = f->size;
+        *next = f->size;
+        return 0;
+    }
+    return result < 0 ? -1 : 1;
+}
+
 static int walk(struct rh_trace_file *f, struct rh_error *err)
 {
     uint64_t offset = 0;
@@ -315,50 +358,26 @@ static int walk(struct rh_trace_file *f, struct rh_error *err)
         struct rh_frame frame;
         uint64_t next;
         int result = frame_at(f, offset, &frame, err);
-        if (result < 0) {
-            return -1;
-        }
-        if (result == 0) {
+        if (result == 1) {
+            result = is_whole(f, offset, &frame, &next, err);
+        } else if (result == 0) {
             /* A piece of a header at the very end is a cut, not damage. */
             bool cut = f->size - offset < RH_FRAME_BYTES;
-            if (resynchronise(f, offset, offset + 1, cut ? NULL : "block header damaged", &next,
-                              err) != 0) {
-                return -1;
-            }
-            blob_bytes = 0;
-            offset = next;
-            continue;
+            result = resynchronise(f, offset, offset + 1, cut ? NULL : "block header damaged",
+                                   &next, err);
         }
-        uint64_t bytes = rh_frame_total_bytes(&frame);
-        next = offset + bytes;
-        result = bytes > f->size - offset ? 0 : is_boundary(f, next, err);
         if (result < 0) {
             return -1;
         }
-        uint64_t inner = next;
         if (result == 0) {
-            /* Bytes are missing in it, or what follows is damaged: a block that begins within it
-             * tells. */
-            uint64_t limit = next < f->size ? next : f->size;
-            result = find_frame(f, offset + RH_FRAME_BYTES, limit, &inner, err);
-            if (result < 0) {
+            blob_bytes = 0;
+            f->expects_number = false;
+        } else {
+            check_number(f, offset, &frame);
+            f->has_end = false; /* only the last block counts */
+            if (take_block(f, offset, &frame, &blob_bytes, err) != 0) {
                 return -1;
             }
-            if (result == 1) {
-                add_damage(f, offset, inner - offset, "block damaged");
-                blob_bytes = 0;
-                offset = inner;
-                continue;
-            }
-        }
-        if (bytes > f->size - offset) {
-            f->is_cut = true;
-            f->cut_offset = f->size;
-            return 0;
-        }
-        f->has_end = false; /* only the last block counts */
-        if (take_block(f, offset, &frame, &blob_bytes, err) != 0) {
-            return -1;
         }
         offset = next;
     }
