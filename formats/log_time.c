@@ -205,6 +205,17 @@ static int32_t offset_guess(const struct rh_log_clock *c, int64_t local_ns, int3
     return best;
 }
 
+/* Australia once had an EST and an EDT, too: a zone known by name alone must be near the session's.
+ */
+static bool is_plausible(int32_t offset, int32_t session_offset)
+{
+    if (offset == RH_LOG_OFFSET_UNKNOWN || session_offset == RH_LOG_OFFSET_UNKNOWN) {
+        return offset != RH_LOG_OFFSET_UNKNOWN;
+    }
+    int32_t distance = offset - session_offset;
+    return distance <= 2 * 3600 && distance >= -2 * 3600;
+}
+
 int64_t rh_log_clock_utc(struct rh_log_clock *c, struct rh_log_stamp stamp, uint32_t session_zone,
                          int32_t session_offset_s)
 {
@@ -212,9 +223,10 @@ int64_t rh_log_clock_utc(struct rh_log_clock *c, struct rh_log_stamp stamp, uint
     int32_t offset = z->offset_s;
     if (session_offset_s != RH_LOG_OFFSET_UNKNOWN && session_zone == stamp.zone) {
         offset = session_offset_s;
-    } else if (offset == RH_LOG_OFFSET_UNKNOWN) {
+    } else if (!z->learned && !is_plausible(offset, session_offset_s)) {
         offset = offset_guess(c, stamp.local_ns, session_offset_s);
         z->offset_s = offset;
+        z->learned = true;
     }
     c->last_utc_ns = stamp.local_ns - offset * RH_NS_PER_SEC;
     return c->last_utc_ns;

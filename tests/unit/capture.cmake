@@ -1,1 +1,4 @@
-# unit tests of capture/
+# unit tests of capture/, and of the log formats that only it reads
+rh_unit_test(test_csvlog SOURCES test_csvlog.c LINK rh_formats)
+rh_unit_test(test_log_time SOURCES test_log_time.c LINK rh_formats)
+rh_unit_test(test_logmsg SOURCES test_logmsg.c LINK rh_formats)

@@ -184,12 +184,12 @@ const struct rh_probe_session *rh_probe_session(const struct rh_probe *p, uint32
 
 static void print_record(const struct rh_record *r, struct rh_buf *out)
 {
-    static const char *const kinds[] = {"query", "execute", "function",
+    static const char *const kinds[] = {"query", "execute",  "function",
                                         "fetch", "protocol", "cancel"};
     char state[6];
-    rh_buf_addf(out, "%u/%u %s [%.*s] [%.*s] | ", r->session, (unsigned) r->ordinal,
-                kinds[r->kind], (int) r->statement_name.len, r->statement_name.data,
-                (int) r->portal_name.len, r->portal_name.data);
+    rh_buf_addf(out, "%u/%u %s [%.*s] [%.*s] | ", r->session, (unsigned) r->ordinal, kinds[r->kind],
+                (int) r->statement_name.len, r->statement_name.data, (int) r->portal_name.len,
+                r->portal_name.data);
     rh_buf_add_span(out, r->text);
     rh_buf_add_cstr(out, " |");
     for (uint32_t i = 0; i < r->param_count; i++) {
