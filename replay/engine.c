@@ -14,6 +14,10 @@
 /* A batch covers at most this much of the replay's time, so that outcomes are recorded soon. */
 #define BATCH_SPAN_NS RH_NS_PER_SEC
 
+/* After a stop connects that still run are ended; not at once, since the threads that connect also
+ * send the cancel requests. */
+#define CONNECTS_PATIENCE_NS (3 * RH_NS_PER_SEC / 2)
+
 enum { WAKE_EVERY_MS = 250 };
 
 static void wake(struct rh_engine *e)
@@ -150,36 +154,47 @@ static bool has_failed(struct rh_engine *e)
 static void stop(struct rh_engine *e)
 {
     rh_opener_stop(&e->opener);
-    rh_connector_stop(e->connector);
     for (uint32_t i = 0; i < e->worker_count; i++) {
         rh_worker_stop(&e->workers[i]);
     }
 }
 
 /* Wait for the end of all sessions; ask them to end when a stop is asked for or a file fails. */
-static bool wait_for_end(struct rh_engine *e)
+static void wait_for_end(struct rh_engine *e)
 {
-    bool is_stopped = false;
+    int64_t stopped_ns = 0;
     struct rh_show_progress shown;
     rh_show_progress_init(&shown, e);
     while (!atomic_load(&e->is_finished)) {
         struct pollfd fds[] = {
             {.fd = e->wake_fd, .events = POLLIN},
-            {.fd = is_stopped ? -1 : rh_stop_fd(), .events = POLLIN},
+            {.fd = stopped_ns ? -1 : rh_stop_fd(), .events = POLLIN},
         };
         uint64_t count;
         poll(fds, 2, WAKE_EVERY_MS);
         if (fds[0].revents && read(e->wake_fd, &count, sizeof count) < 0) {
             continue;
         }
-        if (!is_stopped && (rh_stop_requested() || has_failed(e))) {
-            is_stopped = true;
+        int64_t now_ns = rh_clock_mono_ns();
+        if (stopped_ns == 0 && (rh_stop_requested() || has_failed(e))) {
+            stopped_ns = now_ns;
             stop(e);
+        } else if (stopped_ns != 0 && now_ns - stopped_ns > CONNECTS_PATIENCE_NS) {
+            rh_connector_stop(e->connector);
         }
         rh_show_progress_update(&shown);
     }
     rh_show_progress_end(&shown);
-    return is_stopped;
+}
+
+/* What a stop left unopened is to be recorded too. */
+static void note_unopened(struct rh_engine *e)
+{
+    for (uint32_t i = e->opener.next; i < e->plan->session_count; i++) {
+        if (e->plan->sessions[i].unsent == RH_REASON_NONE) {
+            e->plan->sessions[i].rest = RH_REASON_STOPPED;
+        }
+    }
 }
 
 void rh_engine_run(struct rh_engine *e, struct rh_engine_result *result)
@@ -202,6 +217,7 @@ void rh_engine_run(struct rh_engine *e, struct rh_engine_result *result)
         rh_worker_join(&e->workers[i]);
     }
     rh_recorder_drain(e->recorder);
+    note_unopened(e);
     result->blocks_decoded = rh_feeder_decodes(e->feeder);
     for (uint32_t i = 0; i < e->worker_count; i++) {
         rh_tally_merge(&result->tally, &e->workers[i].tally);

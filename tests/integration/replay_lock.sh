@@ -15,17 +15,18 @@ produce() {
     query 1 10 1 bk BEGIN
     query 1 20 1 k 'UPDATE account SET owner = $$holder$$, changes = changes + 1 WHERE id = 1'
     query 2 500 1 be 'UPDATE account SET owner = $$waiter$$, changes = changes + 10 WHERE id = 1'
-    # Texts that do not compress, of both sessions in turn.
+    # Texts that do not compress, of both sessions in turn; a hex digit takes half a byte.
     awk -v n="$BACKLOG" 'BEGIN {
         seed = 4711
         for (i = 1; i <= n; i++) {
-            text = ""
-            while (length(text) < 1000) {
-                seed = seed * 16807 % 2147483647
-                text = text sprintf("%06x", seed % 16777216)
-            }
-            for (s = 2; s <= 3; s++)
+            for (s = 2; s <= 3; s++) {
+                text = ""
+                while (length(text) < 1000) {
+                    seed = seed * 16807 % 2147483647
+                    text = text sprintf("%06x", seed % 16777216)
+                }
                 printf "record\t%d\tquery\t%.3f\t0.01\tbe\t-\t-\t-\tSELECT %d, \047%s\047\n", s, 510 + i / 100, i, text
+            }
         }
     }'
     query 1 700 1 ke COMMIT
