@@ -549,6 +549,11 @@ uint64_t rh_trace_reader_block_serial(const struct rh_trace_reader *r)
     return r->serial;
 }
 
+bool rh_trace_reader_block_is_damaged(const struct rh_trace_reader *r, uint32_t index)
+{
+    return r->bad[index] != 0;
+}
+
 uint32_t rh_trace_reader_damaged(const struct rh_trace_reader *r, uint64_t *records)
 {
     if (records) {

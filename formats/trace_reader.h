@@ -29,6 +29,8 @@ const struct rh_session *rh_trace_reader_session(struct rh_trace_reader *reader)
 uint64_t rh_trace_reader_block_serial(const struct rh_trace_reader *reader);
 /* Blocks that could not be decoded, and the records their headers announced. */
 uint32_t rh_trace_reader_damaged(const struct rh_trace_reader *reader, uint64_t *records);
+/* Whether this data block of the file is among them. */
+bool rh_trace_reader_block_is_damaged(const struct rh_trace_reader *reader, uint32_t index);
 void rh_trace_reader_close(struct rh_trace_reader *reader);
 
 #endif

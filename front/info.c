@@ -43,33 +43,6 @@ static const struct rh_opt_command info_command = {
               "same;\n2 if nothing can be told.",
 };
 
-enum { DAMAGE_LINES_MAX = 10 };
-
-/* Everything that makes the file less than whole, on standard error.  True if there is any. */
-static bool tell_damage(struct rh_trace_file *file, const struct rh_trace_summary *summary)
-{
-    const char *path = rh_trace_file_path(file);
-    uint32_t damages = rh_trace_file_damage_count(file);
-    for (uint32_t i = 0; i < damages && i < DAMAGE_LINES_MAX; i++) {
-        const struct rh_trace_damage *d = rh_trace_file_damage(file, i);
-        rh_log(RH_LOG_WARNING, "\"%s\": %s, %llu bytes at byte %llu", path, d->what,
-               (unsigned long long) d->bytes, (unsigned long long) d->offset);
-    }
-    if (damages > DAMAGE_LINES_MAX) {
-        rh_log(RH_LOG_WARNING, "\"%s\": %u more damaged places", path, damages - DAMAGE_LINES_MAX);
-    }
-    if (summary->damaged_blocks) {
-        rh_log(RH_LOG_WARNING, "\"%s\": %u blocks cannot be decoded; %llu records are lost", path,
-               summary->damaged_blocks, (unsigned long long) summary->damaged_records);
-    }
-    bool complete = rh_trace_file_complete(file);
-    if (!complete) {
-        rh_log(RH_LOG_WARNING, "\"%s\" is incomplete: %s", path,
-               rh_trace_file_incomplete_reason(file));
-    }
-    return !complete || damages || summary->damaged_blocks;
-}
-
 /* An exit status for this file alone. */
 static int info_of_file(struct rh_info_writer *w, const char *path)
 {
@@ -87,7 +60,7 @@ static int info_of_file(struct rh_info_writer *w, const char *path)
         goto out;
     }
     rh_info_write_file(w, file, &summary);
-    status = tell_damage(file, &summary) ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
+    status = rh_damage_list_tell(&summary.damage, file) ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
 out:
     rh_trace_summary_release(&summary);
     rh_trace_file_close(file);

@@ -113,15 +113,14 @@ static void put_settings(struct rh_json *j, const struct rh_trace_header *h)
     rh_buf_release(&name);
 }
 
-static void put_blocks(struct rh_json *j, const struct rh_trace_file *file,
-                       const struct rh_trace_summary *s)
+static void put_blocks(struct rh_json *j, const struct rh_trace_summary *s)
 {
     put_count(j, "blocks", s->data_blocks);
     put_count(j, "late_blocks", s->late_blocks);
     rh_json_key(j, "damage");
     rh_json_open(j, '[');
-    for (uint32_t i = 0; i < rh_trace_file_damage_count(file); i++) {
-        const struct rh_trace_damage *d = rh_trace_file_damage(file, i);
+    for (uint32_t i = 0; i < s->damage.count; i++) {
+        const struct rh_trace_damage *d = &s->damage.items[i];
         rh_json_open(j, '{');
         put_count(j, "offset", d->offset);
         put_count(j, "bytes", d->bytes);
@@ -129,8 +128,7 @@ static void put_blocks(struct rh_json *j, const struct rh_trace_file *file,
         rh_json_close(j);
     }
     rh_json_close(j);
-    put_count(j, "undecodable_blocks", s->damaged_blocks);
-    put_count(j, "lost_records", s->damaged_records);
+    put_count(j, "lost_records", s->damage.lost_records);
 }
 
 void rh_info_json(struct rh_json *j, const struct rh_trace_file *file,
@@ -138,7 +136,7 @@ void rh_info_json(struct rh_json *j, const struct rh_trace_file *file,
 {
     const struct rh_trace_header *h = rh_trace_file_header(file);
     bool run = h->kind == RH_FILE_RUN;
-    bool complete = rh_trace_file_complete(file) && s->damaged_blocks == 0;
+    bool complete = rh_trace_file_complete(file) && s->damage.count == 0;
     const char *reason = rh_trace_file_incomplete_reason(file);
     rh_json_open(j, '{');
     put_text(j, "path", rh_span_cstr(rh_trace_file_path(file)));
@@ -168,6 +166,6 @@ void rh_info_json(struct rh_json *j, const struct rh_trace_file *file,
     }
     put_header(j, h);
     put_settings(j, h);
-    put_blocks(j, file, s);
+    put_blocks(j, s);
     rh_json_close(j);
 }

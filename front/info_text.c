@@ -44,6 +44,12 @@ static void add_label(struct rh_buf *out, const char *label)
     rh_buf_addf(out, "  %-*s", LABEL_WIDTH, label);
 }
 
+/* A label whose items follow on lines of their own. */
+static void add_heading(struct rh_buf *out, const char *label)
+{
+    rh_buf_addf(out, "  %s\n", label);
+}
+
 static void add_line(struct rh_buf *out, const char *label, struct rh_span value)
 {
     add_label(out, label);
@@ -213,8 +219,11 @@ static void add_outcomes(struct rh_buf *out, const struct rh_trace_summary *s, b
 
 static void add_gaps(struct rh_buf *out, const struct rh_trace_summary *s)
 {
-    add_label(out, "gaps");
-    rh_buf_add_cstr(out, s->gap_reasons.count ? "\n" : "none\n");
+    if (s->gap_reasons.count == 0) {
+        add_line(out, "gaps", RH_SPAN_LITERAL("none"));
+        return;
+    }
+    add_heading(out, "gaps");
     for (uint32_t i = 0; i < s->gap_reasons.count; i++) {
         add_item(out, s->gap_reasons.items[i], s->gaps[i].amount);
         rh_buf_add_cstr(out, " in ");
@@ -236,19 +245,19 @@ static void add_container(struct rh_buf *out, const struct rh_trace_file *file,
     add_number(out, s->data_blocks);
     rh_buf_add_cstr(out, ", ");
     add_count(out, s->late_blocks, "of them late\n");
-    add_label(out, "damage");
-    uint32_t damages = rh_trace_file_damage_count(file);
-    rh_buf_add_cstr(out, damages || s->damaged_blocks ? "" : "none");
-    for (uint32_t i = 0; i < damages; i++) {
-        const struct rh_trace_damage *d = rh_trace_file_damage(file, i);
-        rh_buf_addf(out, "\n      byte %" PRIu64 ", %" PRIu64 " bytes: %s", d->offset, d->bytes,
+    if (s->damage.count == 0) {
+        add_line(out, "damage", RH_SPAN_LITERAL("none"));
+        return;
+    }
+    add_heading(out, "damage");
+    for (uint32_t i = 0; i < s->damage.count; i++) {
+        const struct rh_trace_damage *d = &s->damage.items[i];
+        rh_buf_addf(out, "      byte %" PRIu64 ", %" PRIu64 " bytes: %s\n", d->offset, d->bytes,
                     d->what);
     }
-    if (s->damaged_blocks) {
-        rh_buf_addf(out, "\n      %u blocks cannot be decoded, %" PRIu64 " records lost",
-                    s->damaged_blocks, s->damaged_records);
+    if (s->damage.lost_records) {
+        rh_buf_addf(out, "      %" PRIu64 " records are lost\n", s->damage.lost_records);
     }
-    rh_buf_add_byte(out, '\n');
 }
 
 static void add_settings(struct rh_buf *out, const struct rh_trace_header *h, bool run)
@@ -256,8 +265,7 @@ static void add_settings(struct rh_buf *out, const struct rh_trace_header *h, bo
     if (h->setting_count == 0) {
         return;
     }
-    add_label(out, run ? "options" : "settings");
-    rh_buf_add_byte(out, '\n');
+    add_heading(out, run ? "options" : "settings");
     for (uint32_t i = 0; i < h->setting_count; i++) {
         rh_buf_add_cstr(out, "      ");
         add_printable(out, h->settings[i].name);
@@ -272,7 +280,7 @@ void rh_info_text(struct rh_buf *out, const struct rh_trace_file *file,
 {
     const struct rh_trace_header *h = rh_trace_file_header(file);
     bool run = h->kind == RH_FILE_RUN;
-    bool complete = rh_trace_file_complete(file) && s->damaged_blocks == 0;
+    bool complete = rh_trace_file_complete(file) && s->damage.count == 0;
     const char *reason = rh_trace_file_incomplete_reason(file);
     add_printable(out, rh_span_cstr(rh_trace_file_path(file)));
     rh_buf_addf(out, ": %s, %s%s%s\n", run ? "run" : "workload",

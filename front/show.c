@@ -1,10 +1,10 @@
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "common/opt.h"
 #include "formats/trace_reader.h"
+#include "front/damage_list.h"
 #include "front/front.h"
 #include "front/kind_name.h"
 #include "front/output.h"
@@ -102,17 +102,12 @@ static int print_records(struct rh_trace_reader *reader, const struct rh_record_
 
 static int tell_damage(const struct rh_trace_file *file, const struct rh_trace_reader *reader)
 {
-    uint64_t lost;
-    uint32_t blocks = rh_trace_reader_damaged(reader, &lost);
-    if (blocks) {
-        rh_log(RH_LOG_WARNING, "\"%s\": %u damaged blocks were left out, with %" PRIu64 " records",
-               rh_trace_file_path(file), blocks, lost);
-    }
-    if (!rh_trace_file_complete(file)) {
-        rh_log(RH_LOG_WARNING, "\"%s\" is incomplete: %s", rh_trace_file_path(file),
-               rh_trace_file_incomplete_reason(file));
-    }
-    return blocks || !rh_trace_file_complete(file) ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
+    struct rh_damage_list damage;
+    rh_damage_list_init(&damage);
+    rh_damage_list_collect(&damage, file, reader);
+    bool any = rh_damage_list_tell(&damage, file);
+    rh_damage_list_release(&damage);
+    return any ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
 }
 
 static int show_file(const char *path, const struct rh_record_filter *filter)

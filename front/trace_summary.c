@@ -10,11 +10,13 @@ void rh_trace_summary_init(struct rh_trace_summary *s)
 {
     *s = (struct rh_trace_summary){.begin_ns = RH_TIME_UNKNOWN, .end_ns = RH_TIME_UNKNOWN};
     rh_intern_init(&s->gap_reasons);
+    rh_damage_list_init(&s->damage);
 }
 
 void rh_trace_summary_release(struct rh_trace_summary *s)
 {
     rh_intern_release(&s->gap_reasons);
+    rh_damage_list_release(&s->damage);
 }
 
 static void widen_span(struct rh_trace_summary *s, int64_t ns)
@@ -85,7 +87,7 @@ static int count_records(struct rh_trace_summary *s, struct rh_trace_file *file,
     while ((got = rh_trace_reader_next(reader, &r, err)) > 0) {
         count_record(s, &r);
     }
-    s->damaged_blocks = rh_trace_reader_damaged(reader, &s->damaged_records);
+    rh_damage_list_collect(&s->damage, file, reader);
     rh_trace_reader_close(reader);
     return got;
 }

@@ -12,6 +12,7 @@
 #include "common/intern.h"
 #include "formats/record.h"
 #include "formats/trace_file.h"
+#include "front/damage_list.h"
 
 enum { RH_SUMMARY_KINDS = 16, RH_SUMMARY_FATES = 5, RH_SUMMARY_GAP_REASONS_MAX = 64 };
 
@@ -40,8 +41,7 @@ struct rh_trace_summary {
     uint32_t logins_failed;
     uint32_t data_blocks;
     uint32_t late_blocks;
-    uint32_t damaged_blocks; /* whose frame is whole and whose content is not */
-    uint64_t damaged_records;
+    struct rh_damage_list damage;
 };
 
 void rh_trace_summary_init(struct rh_trace_summary *s);

@@ -293,7 +293,7 @@ static void test_info_text(void **state)
         "  other records    fetch 1, open 3, close 3, gap 2\n",
         "  transactions     2 begun\n",
         "  not replayable   1\n      server cut the text                  1\n",
-        "  gaps             \n      log lines                            7 in 2 places\n",
+        "  gaps\n      log lines                            7 in 2 places\n",
         " bytes a statement\n",
         "  blocks           1, 0 of them late\n",
         "  damage           none\n",
@@ -357,6 +357,19 @@ static void test_cut_and_foreign_files(void **state)
     ASK(&a, "show", cut);
     assert_int_equal(a.status, RH_EXIT_PARTIAL);
     assert_int_equal(line_count(a.out.text), 14);
+    check_has(a.err.text, "cut.trace");
+
+    /* A hole in the data block: its records are lost, and nothing else. */
+    copy_head(trace, cut, st.st_size);
+    int fd = open(cut, O_WRONLY);
+    assert_int_equal(pwrite(fd, "XXXXXXXX", 8, st.st_size / 2), 8);
+    close(fd);
+    ASK(&a, "info", cut);
+    assert_int_equal(a.status, RH_EXIT_PARTIAL);
+    check_has(a.out.text, "workload, INCOMPLETE: ");
+    check_has(a.out.text, "  damage\n      byte ");
+    check_has(a.out.text, " records are lost\n");
+    check_has(a.err.text, " bytes at byte ");
     check_has(a.err.text, "cut.trace");
 
     copy_head("/proc/self/exe", cut, 5000);
