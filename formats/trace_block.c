@@ -1,6 +1,8 @@
 #include "formats/trace_block.h"
 
-enum { BLOCK_CHUNK_BYTES = 1024 * 1024 };
+/* A chunk of the arena holds the largest arrays of a block, so that the next block uses them again.
+ */
+enum { BLOCK_CHUNK_BYTES = 4 * 1024 * 1024, SMALL_BLOCK_BYTES = 64 * 1024 };
 
 void rh_trace_block_init(struct rh_trace_block *b)
 {
@@ -18,6 +20,9 @@ int rh_trace_block_load(struct rh_trace_block *b, struct rh_block_loader *l,
                         const struct rh_trace_file *f, uint32_t index, struct rh_error *err)
 {
     struct rh_block_bytes bytes;
+    const struct rh_block_info *info = rh_trace_file_block(f, index);
+    bool small = info->state_raw_bytes + info->data_raw_bytes < SMALL_BLOCK_BYTES;
+    b->arena.chunk_bytes = small ? BLOCK_CHUNK_BYTES / 16 : BLOCK_CHUNK_BYTES;
     rh_arena_clear(&b->arena);
     b->index = index;
     b->unit_ns = rh_trace_file_unit_ns(f);

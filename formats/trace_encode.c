@@ -22,7 +22,7 @@ void rh_trace_encoder_release(struct rh_trace_encoder *e)
     rh_intern_release(&e->strings);
     rh_map_release(&e->lists);
     for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
-        rh_free(e->columns[c]);
+        rh_free(e->columns[c].values);
     }
     void *const pieces[] = {
         e->blobs.items,   e->rows,          e->sessions,    e->string_map,  e->template_map,
@@ -43,7 +43,8 @@ static void reserve_rows(struct rh_trace_encoder *e, uint32_t n)
     }
     e->row_cap = n;
     for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
-        e->columns[c] = rh_realloc(e->columns[c], n, sizeof *e->columns[c]);
+        struct rh_encode_column *column = &e->columns[c];
+        column->values = rh_realloc(column->values, n, sizeof *column->values);
     }
     e->rows = rh_realloc(e->rows, n, sizeof *e->rows);
     e->row_templates = rh_realloc(e->row_templates, n, sizeof *e->row_templates);
@@ -160,12 +161,16 @@ static void summarise(struct rh_trace_encoder *e)
     e->max = 0;
     e->statement_count = 0;
     e->has_outcomes = false;
+    e->has_extra = false;
+    e->has_run = false;
     for (uint32_t i = 0; i < e->row_count; i++) {
         const struct rh_trace_row *r = e->rows[i];
         e->min = i == 0 || r->start < e->min ? r->start : e->min;
         e->max = i == 0 || r->start > e->max ? r->start : e->max;
         e->statement_count += rh_kind_is_statement((enum rh_kind) r->kind);
         e->has_outcomes |= r->kind == RH_KIND_OUTCOME;
+        e->has_extra |= r->extra != &rh_trace_row_no_extra;
+        e->has_run |= r->run != &rh_trace_row_no_run;
     }
 }
 

@@ -11,6 +11,13 @@
 #include "formats/trace_part.h"
 #include "formats/trace_row.h"
 
+/* One integer a row; `values` counts once a row differed from the first. */
+struct rh_encode_column {
+    int64_t *values;
+    int64_t usual;
+    bool varies;
+};
+
 struct rh_trace_encoder {
     struct rh_trace_part state;
     struct rh_trace_part data;
@@ -20,6 +27,8 @@ struct rh_trace_encoder {
     int64_t max;
     uint32_t statement_count;
     bool has_outcomes;
+    bool has_extra;
+    bool has_run;
 
     /* Below: the encoder's own. */
     uint64_t serial;
@@ -41,7 +50,7 @@ struct rh_trace_encoder {
     uint32_t template_cap;
     uint32_t *row_templates; /* by row: its template's number in this block */
     uint32_t *by_template;   /* rows by template, those without one last */
-    int64_t *columns[RH_ROW_COLUMN_COUNT];
+    struct rh_encode_column columns[RH_ROW_COLUMN_COUNT];
     int64_t *start_units;
     int64_t *start_stamps;
     uint32_t start_unit_count;

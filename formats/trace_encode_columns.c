@@ -2,6 +2,23 @@
 #include "formats/trace_defaults.h"
 #include "formats/trace_encode.h"
 
+/* Most columns are the same in all rows: memory is written only from the first row that differs. */
+static inline void put(struct rh_trace_encoder *e, enum rh_column column, uint32_t i, int64_t v)
+{
+    struct rh_encode_column *c = &e->columns[column];
+    if (c->varies) {
+        c->values[i] = v;
+    } else if (i == 0) {
+        c->usual = v;
+    } else if (v != c->usual) {
+        for (uint32_t k = 0; k < i; k++) {
+            c->values[k] = c->usual;
+        }
+        c->values[i] = v;
+        c->varies = true;
+    }
+}
+
 /* The record before in the session. */
 struct previous {
     uint64_t ordinal;
@@ -16,30 +33,25 @@ static int64_t floor_div(int64_t a, int64_t b)
 
 /* The stamps of a log are whole ms and start is the stamp minus the duration, so the distance of
  * the stamps is a small number where that of the starts is not. */
-static void put_start(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row *r,
-                      const struct previous *p, int64_t end)
+static int64_t start_code(struct rh_trace_encoder *e, const struct rh_trace_row *r,
+                          const struct previous *p, int64_t end)
 {
-    int64_t *code = &e->columns[RH_COLUMN_START][i];
     if (r->start == p->end) {
-        *code = RH_START_AT_END;
-        return;
+        return RH_START_AT_END;
     }
     if (r->start == p->start) {
-        *code = RH_START_AT_START;
-        return;
+        return RH_START_AT_START;
     }
-    if (e->stamp_units && end % e->stamp_units == 0) {
-        int64_t distance = end / e->stamp_units - floor_div(p->end, e->stamp_units);
-        if (distance >= 0 && distance <= RH_START_CODE_MAX - RH_START_STAMP_NEAR) {
-            *code = RH_START_STAMP_NEAR + distance;
-        } else {
-            *code = RH_START_STAMP;
-            e->start_stamps[e->start_stamp_count++] = distance;
-        }
-        return;
+    if (!e->stamp_units || end % e->stamp_units != 0) {
+        e->start_units[e->start_unit_count++] = r->start - p->end;
+        return RH_START_UNITS;
     }
-    *code = RH_START_UNITS;
-    e->start_units[e->start_unit_count++] = r->start - p->end;
+    int64_t stamps = end / e->stamp_units - floor_div(p->end, e->stamp_units);
+    if (stamps >= 0 && stamps <= RH_START_CODE_MAX - RH_START_STAMP_NEAR) {
+        return RH_START_STAMP_NEAR + stamps;
+    }
+    e->start_stamps[e->start_stamp_count++] = stamps;
+    return RH_START_STAMP;
 }
 
 static int64_t distance(int64_t from, int64_t to)
@@ -52,18 +64,10 @@ static void put_times(struct rh_trace_encoder *e, uint32_t i, const struct rh_tr
 {
     int64_t duration = distance(r->start, r->done);
     int64_t end = duration > 0 ? r->done : r->start;
-    put_start(e, i, r, p, end);
-    e->columns[RH_COLUMN_DURATION][i] = duration;
-    e->columns[RH_COLUMN_FIRST][i] =
-        duration == RH_INT_UNKNOWN ? distance(r->start, r->first) : distance(r->first, r->done);
-    const struct rh_trace_row_extra *x = r->extra;
-    e->columns[RH_COLUMN_PARSE][i] = x->parse;
-    e->columns[RH_COLUMN_BIND][i] = x->bind;
-    int64_t execute = x->execute;
-    if (execute != RH_INT_UNKNOWN && duration != RH_INT_UNKNOWN) {
-        execute -= duration - (x->parse > 0 ? x->parse : 0) - (x->bind > 0 ? x->bind : 0);
-    }
-    e->columns[RH_COLUMN_EXECUTE][i] = execute;
+    put(e, RH_COLUMN_START, i, start_code(e, r, p, end));
+    put(e, RH_COLUMN_DURATION, i, duration);
+    put(e, RH_COLUMN_FIRST, i,
+        duration == RH_INT_UNKNOWN ? distance(r->start, r->first) : distance(r->first, r->done));
     p->start = r->start;
     p->end = end;
 }
@@ -71,55 +75,60 @@ static void put_times(struct rh_trace_encoder *e, uint32_t i, const struct rh_tr
 static void put_identity(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row *r,
                          struct previous *p)
 {
-    int64_t **c = e->columns;
-    c[RH_COLUMN_KIND][i] = r->kind;
-    c[RH_COLUMN_ORDINAL][i] = (int64_t) (r->ordinal - p->ordinal);
-    c[RH_COLUMN_FLAGS][i] = r->flags;
-    c[RH_COLUMN_TXN][i] = r->txn;
-    c[RH_COLUMN_HOLD][i] = r->hold;
+    put(e, RH_COLUMN_KIND, i, r->kind);
+    put(e, RH_COLUMN_ORDINAL, i, (int64_t) (r->ordinal - p->ordinal));
+    put(e, RH_COLUMN_FLAGS, i, r->flags);
+    put(e, RH_COLUMN_TXN, i, r->txn);
+    put(e, RH_COLUMN_HOLD, i, r->hold);
     uint32_t t = e->row_templates[i];
-    c[RH_COLUMN_TEMPLATE][i] = t == RH_NO_STRING ? RH_INT_UNKNOWN : (int64_t) t;
-    c[RH_COLUMN_PARAM_COUNT][i] = r->param_count;
+    put(e, RH_COLUMN_TEMPLATE, i, t == RH_NO_STRING ? RH_INT_UNKNOWN : (int64_t) t);
+    put(e, RH_COLUMN_PARAM_COUNT, i, r->param_count);
     p->ordinal = r->ordinal;
 }
 
 static void put_outcome(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row *r)
 {
-    int64_t **c = e->columns;
-    c[RH_COLUMN_SQLSTATE][i] =
-        r->sqlstate == RH_SQLSTATE_UNKNOWN ? RH_INT_UNKNOWN : (int64_t) r->sqlstate;
-    c[RH_COLUMN_TAG][i] = rh_trace_encode_string_id(e, r->tag);
-    c[RH_COLUMN_ROWS][i] = r->rows;
-    c[RH_COLUMN_BYTES][i] = r->bytes;
-    c[RH_COLUMN_RESULTS][i] = r->results;
-    c[RH_COLUMN_TX_STATUS][i] = r->tx_status;
+    put(e, RH_COLUMN_SQLSTATE, i,
+        r->sqlstate == RH_SQLSTATE_UNKNOWN ? RH_INT_UNKNOWN : (int64_t) r->sqlstate);
+    put(e, RH_COLUMN_TAG, i, rh_trace_encode_string_id(e, r->tag));
+    put(e, RH_COLUMN_ROWS, i, r->rows);
+    put(e, RH_COLUMN_BYTES, i, r->bytes);
+    put(e, RH_COLUMN_RESULTS, i, r->results);
+    put(e, RH_COLUMN_TX_STATUS, i, r->tx_status);
 }
 
-static void put_extra(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row_extra *x)
+static void put_extra(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row *r)
 {
-    int64_t **c = e->columns;
-    c[RH_COLUMN_STATEMENT_NAME][i] = rh_trace_encode_string_id(e, x->statement_name);
-    c[RH_COLUMN_PORTAL_NAME][i] = rh_trace_encode_string_id(e, x->portal_name);
-    c[RH_COLUMN_APPLICATION][i] = rh_trace_encode_string_id(e, x->application);
-    c[RH_COLUMN_PREPARE_TEXT][i] = rh_trace_encode_string_id(e, x->prepare_text);
-    c[RH_COLUMN_STEPS][i] = rh_trace_encode_string_id(e, x->steps);
-    c[RH_COLUMN_RESULT_FORMAT_COUNT][i] = x->result_format_count;
-    c[RH_COLUMN_ROW_LIMIT][i] = x->row_limit;
-    c[RH_COLUMN_FUNCTION_OID][i] = x->function_oid;
-    c[RH_COLUMN_COUNT][i] = (int64_t) x->count;
-    c[RH_COLUMN_HAS_DETAIL][i] = x->detail.tag != RH_VALUE_NULL;
+    const struct rh_trace_row_extra *x = r->extra;
+    int64_t duration = distance(r->start, r->done);
+    int64_t execute = x->execute;
+    if (execute != RH_INT_UNKNOWN && duration != RH_INT_UNKNOWN) {
+        execute -= duration - (x->parse > 0 ? x->parse : 0) - (x->bind > 0 ? x->bind : 0);
+    }
+    put(e, RH_COLUMN_PARSE, i, x->parse);
+    put(e, RH_COLUMN_BIND, i, x->bind);
+    put(e, RH_COLUMN_EXECUTE, i, execute);
+    put(e, RH_COLUMN_STATEMENT_NAME, i, rh_trace_encode_string_id(e, x->statement_name));
+    put(e, RH_COLUMN_PORTAL_NAME, i, rh_trace_encode_string_id(e, x->portal_name));
+    put(e, RH_COLUMN_APPLICATION, i, rh_trace_encode_string_id(e, x->application));
+    put(e, RH_COLUMN_PREPARE_TEXT, i, rh_trace_encode_string_id(e, x->prepare_text));
+    put(e, RH_COLUMN_STEPS, i, rh_trace_encode_string_id(e, x->steps));
+    put(e, RH_COLUMN_RESULT_FORMAT_COUNT, i, x->result_format_count);
+    put(e, RH_COLUMN_ROW_LIMIT, i, x->row_limit);
+    put(e, RH_COLUMN_FUNCTION_OID, i, x->function_oid);
+    put(e, RH_COLUMN_COUNT, i, (int64_t) x->count);
+    put(e, RH_COLUMN_HAS_DETAIL, i, x->detail.tag != RH_VALUE_NULL);
 }
 
 static void put_run(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row *r)
 {
-    int64_t **c = e->columns;
     const struct rh_trace_row_run *run = r->run;
-    c[RH_COLUMN_FATE][i] = run->fate;
-    c[RH_COLUMN_REASON][i] = run->reason;
-    c[RH_COLUMN_PLANNED][i] = distance(run->planned, r->start);
-    c[RH_COLUMN_SENT][i] = distance(r->start, run->sent);
-    c[RH_COLUMN_WAIT][i] = run->wait;
-    c[RH_COLUMN_READY][i] = distance(run->ready, r->start);
+    put(e, RH_COLUMN_FATE, i, run->fate);
+    put(e, RH_COLUMN_REASON, i, run->reason);
+    put(e, RH_COLUMN_PLANNED, i, distance(run->planned, r->start));
+    put(e, RH_COLUMN_SENT, i, distance(r->start, run->sent));
+    put(e, RH_COLUMN_WAIT, i, run->wait);
+    put(e, RH_COLUMN_READY, i, distance(run->ready, r->start));
 }
 
 /* What the index wants to know without the columns. */
@@ -153,31 +162,29 @@ static void fill_columns(struct rh_trace_encoder *e)
             put_identity(e, i, r, &p);
             put_times(e, i, r, &p);
             put_outcome(e, i, r);
-            put_extra(e, i, r->extra);
-            put_run(e, i, r);
+            if (e->has_extra) {
+                put_extra(e, i, r);
+            }
+            if (e->has_run) {
+                put_run(e, i, r);
+            }
             note_session(e, s, r);
         }
     }
 }
 
-static bool is_default(const int64_t *v, uint32_t n, int64_t usual)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (v[i] != usual) {
-            return false;
-        }
-    }
-    return true;
-}
-
 void rh_trace_encode_columns(struct rh_trace_encoder *e)
 {
+    for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
+        e->columns[c].varies = false;
+        e->columns[c].usual = rh_trace_column_default(c);
+    }
     fill_columns(e);
     struct rh_buf *raw = &e->data.raw;
     bool present[RH_ROW_COLUMN_COUNT];
     uint32_t entries = 0;
     for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
-        present[c] = !is_default(e->columns[c], e->row_count, rh_trace_column_default(c));
+        present[c] = e->columns[c].varies || e->columns[c].usual != rh_trace_column_default(c);
         entries += present[c];
     }
     /* rh_trace_encode_values() adds these nine. */
@@ -185,7 +192,11 @@ void rh_trace_encode_columns(struct rh_trace_encoder *e)
     for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
         if (present[c]) {
             rh_mp_put_int(raw, c);
-            rh_int_column_put(&e->data, e->columns[c], e->row_count);
+            if (e->columns[c].varies) {
+                rh_int_column_put(&e->data, e->columns[c].values, e->row_count);
+            } else {
+                rh_int_column_put(&e->data, &e->columns[c].usual, 1);
+            }
         }
     }
     rh_mp_put_int(raw, RH_COLUMN_START_UNITS);
