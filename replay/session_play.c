@@ -272,6 +272,11 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
 void rh_replay_session_step(struct rh_replay_session *s)
 {
     bool goes_on = s->worker->begin_ns != 0;
+    /* A batch may come between the time a statement was due and the timer for it.  Left armed, that
+     * timer would find the session busy and pass for the cancel of what was just sent. */
+    if (s->state == RH_REPLAY_IDLE) {
+        rh_timer_cancel(s->worker->loop, &s->timer);
+    }
     while (goes_on && s->state == RH_REPLAY_IDLE) {
         struct rh_record *r = NULL;
         if (s->worker->is_stopping) {
