@@ -2,6 +2,7 @@
 #include "capture/log_sniff.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "capture/log_entry.h"
@@ -94,8 +95,7 @@ static enum rh_log_kind text_kind(const char *p, size_t n)
             const char *word = rh_logmsg_langs[i].severities[s];
             char label[64];
             if (word && strlen(word) < sizeof label - 3) {
-                strcpy(label, word);
-                strcat(label, ": ");
+                snprintf(label, sizeof label, "%s: ", word);
                 if (has(p, n, label)) {
                     return RH_LOG_KIND_STDERR;
                 }

@@ -203,7 +203,7 @@ static int check_others(struct rh_probe *p, const struct rh_target *target, stru
 {
     char sql[400];
     int64_t rows, sees_all;
-    int major = atoi(target->version), busy = 0;
+    int major = (int) strtol(target->version, NULL, 10), busy = 0;
     snprintf(sql, sizeof sql,
              "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE pid <> pg_catalog.pg_backend_pid() "
              "AND xact_start IS NOT NULL AND %s",

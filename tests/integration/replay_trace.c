@@ -43,8 +43,9 @@ static void die(const char *what, const char *detail)
 
 static int64_t time_of(const char *field)
 {
-    return strcmp(field, "-") == 0 ? RH_TIME_UNKNOWN
-                                   : BASE_NS + (int64_t) (atof(field) * (double) RH_NS_PER_MS);
+    return strcmp(field, "-") == 0
+               ? RH_TIME_UNKNOWN
+               : BASE_NS + (int64_t) (strtod(field, NULL) * (double) RH_NS_PER_MS);
 }
 
 static struct rh_span span_of(const char *field)
@@ -62,7 +63,7 @@ static void make_session(struct rh_trace_writer *w, char **f)
 {
     struct rh_error err;
     struct rh_session s = {
-        .number = (uint32_t) atol(f[1]),
+        .number = (uint32_t) strtoul(f[1], NULL, 10),
         .user = span_of(f[2]),
         .database = span_of(f[3]),
         .application = rh_span_cstr("maker"),
@@ -115,7 +116,7 @@ static void make_record(struct rh_trace_writer *w, char **f, int count, uint64_t
     struct rh_error err;
     struct rh_param params[FIELDS_MAX];
     rh_record_init(&r);
-    r.session = (uint32_t) atol(f[1]);
+    r.session = (uint32_t) strtoul(f[1], NULL, 10);
     if (r.session >= SESSIONS_MAX) {
         die("session number", f[1]);
     }
@@ -124,7 +125,7 @@ static void make_record(struct rh_trace_writer *w, char **f, int count, uint64_t
     r.start_ns = time_of(f[3]);
     r.outcome.sqlstate = RH_SQLSTATE_UNKNOWN;
     if (strcmp(f[4], "-") != 0) {
-        r.outcome.done_ns = r.start_ns + (int64_t) (atof(f[4]) * (double) RH_NS_PER_MS);
+        r.outcome.done_ns = r.start_ns + (int64_t) (strtod(f[4], NULL) * (double) RH_NS_PER_MS);
         r.outcome.sqlstate = 0;
     }
     r.txn =
