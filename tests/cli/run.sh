@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 # What differs from run to run and from build to build: paths, the version.
 masked() {
     sed -E -e "s|$work/cwd|CWD|g" -e "s|$bin|BIN|g" -e "s|$here/data|DATA|g" \
-        -e 's/[0-9]+\.[0-9]+\.[0-9]+( \([0-9a-f]{12}\))?/VERSION/' "$1"
+        -e 's/(pgrehearse\)|by pgrehearse) [0-9]+\.[0-9]+\.[0-9]+( \([^)]*\))?/\1 VERSION/' "$1"
 }
 
 run_case() {

@@ -125,9 +125,9 @@ killed_replay() {
     check_run 3 "$RH_BIN/pgrehearse" diff "$WORK/slow.run.partial" "$WORK/slow.run.partial"
 }
 
-# A file may have at most half a megabyte: a write then fails as on a full disk (EFBIG for ENOSPC).
+# A file may have at most 1.2 MB: a write then fails as on a full disk (EFBIG for ENOSPC).
 # check_run needs a program, and ulimit is a word of the shell.
-limited=(bash -c 'trap "" XFSZ; ulimit -f 512; exec "$@"' limited)
+limited=(bash -c 'trap "" XFSZ; ulimit -f 1200; exec "$@"' limited)
 
 # full_disk WHERE COMMAND_PREFIX...
 full_disk() {
@@ -149,7 +149,7 @@ full_disk() {
 full_disks() {
     full_disk "$WORK" "${limited[@]}"
     mkdir "$WORK/small-disk"
-    if mount -t tmpfs -o size=512k none "$WORK/small-disk" 2>/dev/null; then
+    if mount -t tmpfs -o size=1200k none "$WORK/small-disk" 2>/dev/null; then
         full_disk "$WORK/small-disk"
         umount "$WORK/small-disk"
     else

@@ -17,6 +17,8 @@ processes_of() {
 whole_demo() {
     local dir=$WORK/demo file
     CHECK_TIMEOUT_S=280 check_run 0 setsid -w bash "$here/../../samples/demo.sh" "$dir" || return
+    check 'no replay cancels a statement that production did not cancel' \
+        test -z "$(grep 'cancel request' "$WORK/err")"
     for file in shop.csv shop.trace base.run candidate.run report.json report.txt production-vs-base.txt; do
         check "$file is there" test -s "$dir/$file"
     done
@@ -27,6 +29,8 @@ whole_demo() {
         "$(jq -c '[.errors[] | select(.class == "new") | .sqlstate] | unique' "$dir/report.json")"
     check_equal 'it is the query of the profile' true \
         "$(jq '[.errors[] | select(.class == "new")][0].counts | .base == 0 and .candidate > 0' "$dir/report.json")"
+    check_equal 'no gaps and damage' 'true []' \
+        "$("$RH_BIN/pgrehearse" info --format json "$dir/shop.trace" | jq -r '.[0] | "\(.complete) \(.gaps)"')"
     check_run 0 "$RH_BIN/pgrehearse" diff --format json "$dir/shop.trace" "$dir/base.run"
     check_equal 'the unchanged copy has production'\''s errors and no others' \
         '22012 same|23505 same|23514 same|25P02 same|42P01 same' \

@@ -1,10 +1,15 @@
 # Whole rehearsals through the commands, each with a server and a temporary folder of its own.  The
 # limit is far above what they take; it ends what would hang.
+if(RH_SANITIZE)
+    set(rh_tpcb_transactions 15)
+else()
+    set(rh_tpcb_transactions 60)
+endif()
 foreach(name tpcb damage lock demo)
     add_test(NAME integration.${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}.sh")
     set_tests_properties(integration.${name} PROPERTIES
-        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+        LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77
+        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin;TPCB_TRANSACTIONS=${rh_tpcb_transactions}")
 endforeach()
 
 # Connections by themselves, without the commands.

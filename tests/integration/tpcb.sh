@@ -10,7 +10,7 @@ source "$here/../lib/server.sh"
 source "$here/../lib/check.sh"
 
 CLIENTS=8
-TRANSACTIONS=${TPCB_TRANSACTIONS:-100} # of each client
+TRANSACTIONS=${TPCB_TRANSACTIONS:-60} # of each client
 STATEMENTS_PER_TRANSACTION=7
 
 declare -A log_options=(
@@ -109,6 +109,7 @@ check_replay() {
     local name=$1 speed=$2 port=$3
     check_run 0 "$RH_BIN/pgrehearse" replay -h "$SERVER_SOCKETS" -p "$port" --speed "$speed" \
         -o "$WORK/$name.$speed.run" "$WORK/$name.trace"
+    check "$name at $speed: nothing was cancelled" test -z "$(grep 'cancel request' "$WORK/err")"
     check_run 0 "$RH_BIN/pgrehearse" info --format json "$WORK/$name.$speed.run"
     check_equal "$name at $speed: statements and failures of the run" \
         "$((processed * STATEMENTS_PER_TRANSACTION + 2)) 0 true" \

@@ -1,7 +1,7 @@
 count() {
     pgrehearse capture log -o x.trace "$@" "$DATA/small.csv" 2>/dev/null
     local status=$?
-    echo "$* -> status $status, $(pgrehearse show x.trace 2>/dev/null | grep -c '"sql"') statements"
+    echo "$* -> status $status, $(pgrehearse show x.trace 2>/dev/null | grep -c '"sql":"') statements"
     rm -f x.trace
 }
 count
