@@ -42,7 +42,7 @@ static bool ends_by_text(const struct rh_pending *p, const struct rh_statement_c
 }
 
 static bool ends(const struct rh_pending *p, const struct rh_statement_class *c,
-                 const struct rh_follow *follow, bool in_block)
+                 const struct rh_follow *follow, uint64_t lxid, bool in_block)
 {
     if (c->effect == RH_TXN_CHAINS) {
         return true;
@@ -50,8 +50,8 @@ static bool ends(const struct rh_pending *p, const struct rh_statement_class *c,
     if (p->ended_known && p->sqlstate == 0) {
         return p->end_lxid == 0;
     }
-    if (follow->known && follow->lxid != 0 && p->lxid != 0) {
-        return follow->lxid != p->lxid;
+    if (follow->known && follow->lxid != 0 && lxid != 0) {
+        return follow->lxid != lxid;
     }
     if (follow->known && follow->idle != RH_LOG_BUSY) {
         return follow->idle == RH_LOG_IDLE;
@@ -63,18 +63,19 @@ uint8_t rh_assemble_txn(struct rh_log_session *s, const struct rh_pending *p,
                         const struct rh_statement_class *c, const struct rh_follow *follow)
 {
     bool within = continues(s, p, c);
+    uint64_t lxid = p->lxid ? p->lxid : within ? s->txn_lxid : 0;
     bool block = (within && s->in_block) || p->idle == RH_LOG_IDLE_IN_BLOCK ||
                  rh_statement_has(c, RH_SQL_CLASS_BEGIN) ||
                  (p->ended_known && p->end_lxid != 0 && p->sqlstate == 0) ||
                  (follow->known && follow->idle == RH_LOG_IDLE_IN_BLOCK &&
-                  (follow->lxid == p->lxid || follow->lxid == 0 || p->lxid == 0));
-    bool over = ends(p, c, follow, block);
+                  (follow->lxid == lxid || follow->lxid == 0 || lxid == 0));
+    bool over = ends(p, c, follow, lxid, block);
     uint8_t marks = (uint8_t) ((within ? 0 : RH_TXN_BEGINS) | (over ? RH_TXN_ENDS : 0) |
                                (block ? RH_TXN_BLOCK : 0));
     s->txn_open = !over;
     s->in_block = block && (!over || c->effect == RH_TXN_CHAINS);
     if (!over) {
-        s->txn_lxid = p->lxid ? p->lxid : (p->end_lxid ? p->end_lxid : s->txn_lxid);
+        s->txn_lxid = lxid ? lxid : p->end_lxid;
     } else {
         s->txn_lxid = 0;
     }

@@ -209,6 +209,9 @@ int rh_assembler_add(struct rh_assembler *a, const struct rh_log_entry *e, struc
     }
     a->now_ns = now_ns;
     s->last_stamp_ns = now_ns;
+    if (s->opened_ns == RH_TIME_UNKNOWN && !(s->flags & RH_SESSION_JOINED_MIDWAY)) {
+        s->opened_ns = now_ns; /* its first record, and its id does not tell the time */
+    }
     if (a->stats->first_ns == RH_TIME_UNKNOWN) {
         a->stats->first_ns = now_ns;
     }
