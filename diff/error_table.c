@@ -19,9 +19,9 @@ static void add_item(struct rh_error_table *t, uint32_t query, uint32_t sqlstate
 void rh_error_table_init(struct rh_error_table *t, uint32_t count_max)
 {
     *t = (struct rh_error_table){.count_max = count_max ? count_max : RH_ERROR_COUNT_DEFAULT};
-    rh_map_init(&t->by_key);
-    rh_map_init(&t->failed[RH_BASE]);
-    rh_map_init(&t->failed[RH_CANDIDATE]);
+    rh_index_map_init(&t->by_key);
+    rh_index_map_init(&t->failed[RH_BASE]);
+    rh_index_map_init(&t->failed[RH_CANDIDATE]);
     add_item(t, 0, RH_SQLSTATE_UNKNOWN); /* RH_ERROR_OTHER */
 }
 
@@ -32,25 +32,25 @@ void rh_error_table_release(struct rh_error_table *t)
         rh_free(t->items[i].example[RH_CANDIDATE].text);
     }
     rh_free(t->items);
-    rh_map_release(&t->by_key);
-    rh_map_release(&t->failed[RH_BASE]);
-    rh_map_release(&t->failed[RH_CANDIDATE]);
+    rh_index_map_release(&t->by_key);
+    rh_index_map_release(&t->failed[RH_BASE]);
+    rh_index_map_release(&t->failed[RH_CANDIDATE]);
     *t = (struct rh_error_table){0};
 }
 
 uint32_t rh_error_table_put(struct rh_error_table *t, uint32_t query, uint32_t sqlstate)
 {
     uint64_t key = (uint64_t) query << 32 | sqlstate;
-    void *known = rh_map_get(&t->by_key, key);
+    uint32_t known = rh_index_map_get(&t->by_key, key);
     if (known) {
-        return (uint32_t) (uintptr_t) known;
+        return known;
     }
     if (t->count > t->count_max) {
         return RH_ERROR_OTHER;
     }
     add_item(t, query, sqlstate);
     uint32_t index = t->count - 1;
-    rh_map_put(&t->by_key, key, (void *) (uintptr_t) index);
+    rh_index_map_put(&t->by_key, key, index);
     return index;
 }
 
@@ -118,12 +118,12 @@ static void note_example(struct rh_error_table *t, struct rh_error_example *e,
 static uint32_t follow_failure(struct rh_error_table *t, enum rh_side side,
                                const struct rh_observation *o, uint32_t group)
 {
-    struct rh_map *failed = &t->failed[side];
+    struct rh_index_map *failed = &t->failed[side];
     uint64_t session = (uint64_t) o->ref.copy << 32 | o->ref.session;
 
     if (o->status == RH_OBSERVED_OK) {
-        if (failed->count) {
-            rh_map_remove(failed, session);
+        if (rh_index_map_get(failed, session)) {
+            rh_index_map_put(failed, session, 0);
         }
         return 0;
     }
@@ -131,15 +131,14 @@ static uint32_t follow_failure(struct rh_error_table *t, enum rh_side side,
         return 0;
     }
     if (o->sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("25P02"))) {
-        return (uint32_t) (uintptr_t) rh_map_get(failed, session);
+        return rh_index_map_get(failed, session);
     }
     if (failed->count >= FAILED_SESSIONS_MAX) {
         /* Most of these sessions have ended without another word. */
-        rh_map_release(failed);
-        rh_map_init(failed);
+        rh_index_map_clear(failed);
     }
     if (group != RH_ERROR_OTHER) {
-        rh_map_put(failed, session, (void *) (uintptr_t) group);
+        rh_index_map_put(failed, session, group);
     }
     return 0;
 }

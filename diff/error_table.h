@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/map.h"
+#include "diff/index_map.h"
 #include "diff/observation.h"
 
 enum {
@@ -45,9 +45,9 @@ struct rh_error_table {
     uint32_t cap;
     uint32_t count_max;
     uint64_t text_bytes;
-    struct rh_map by_key;
-    struct rh_map
-        failed[RH_SIDES]; /* session and copy -> group of the failure its transaction is in */
+    struct rh_index_map by_key;
+    /* By session and copy: the failure its transaction is in. */
+    struct rh_index_map failed[RH_SIDES];
 };
 
 void rh_error_table_init(struct rh_error_table *t, uint32_t count_max);

@@ -18,7 +18,7 @@ void rh_query_lookup_init(struct rh_query_lookup *l, struct rh_query_table *tabl
 {
     memset(l, 0, sizeof *l);
     l->table = table;
-    rh_map_init(&l->by_hash);
+    rh_index_map_init(&l->by_hash);
     rh_buf_init(&l->text, TEXT_MAX);
     rh_buf_init(&l->normal, TEXT_MAX);
 }
@@ -28,7 +28,7 @@ void rh_query_lookup_release(struct rh_query_lookup *l)
     for (int i = 0; i < RH_LOOKUP_BLOCKS; i++) {
         rh_free(l->blocks[i].queries);
     }
-    rh_map_release(&l->by_hash);
+    rh_index_map_release(&l->by_hash);
     rh_buf_release(&l->text);
     rh_buf_release(&l->normal);
 }
@@ -91,16 +91,15 @@ static uint32_t find_by_text(struct rh_query_lookup *l, struct rh_span text, boo
 static uint32_t find_by_template(struct rh_query_lookup *l, struct rh_span tmpl)
 {
     uint64_t hash = rh_hash(tmpl);
-    void *known = rh_map_get(&l->by_hash, hash);
+    uint32_t known = rh_index_map_get(&l->by_hash, hash);
     if (known) {
-        return (uint32_t) (uintptr_t) known - 1;
+        return known - 1;
     }
     uint32_t query = find_by_text(l, tmpl, true);
     if (l->by_hash.count >= HASHES_MAX) {
-        rh_map_release(&l->by_hash);
-        rh_map_init(&l->by_hash);
+        rh_index_map_clear(&l->by_hash);
     }
-    rh_map_put(&l->by_hash, hash, (void *) (uintptr_t) (query + 1));
+    rh_index_map_put(&l->by_hash, hash, query + 1);
     return query;
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "common/buf.h"
-#include "common/map.h"
+#include "diff/index_map.h"
 #include "diff/query_table.h"
 #include "formats/record.h"
 
@@ -29,7 +29,7 @@ struct rh_query_lookup {
     struct rh_lookup_block blocks[RH_LOOKUP_BLOCKS];
     struct rh_lookup_block *current;
     uint64_t clock;
-    struct rh_map by_hash; /* of templates; to index + 1 */
+    struct rh_index_map by_hash; /* of templates; to index + 1 */
     struct rh_buf text;
     struct rh_buf normal;
 };

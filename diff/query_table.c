@@ -11,7 +11,7 @@ static struct rh_query *add_item(struct rh_query_table *t)
     memset(q, 0, sizeof *q);
     rh_hist_init(&q->side[RH_BASE].service);
     rh_hist_init(&q->side[RH_CANDIDATE].service);
-    t->bytes += sizeof *q + sizeof(struct rh_map_cell) * 2;
+    t->bytes += sizeof *q + sizeof(struct rh_index_cell) * 2;
     return q;
 }
 
@@ -21,7 +21,7 @@ void rh_query_table_init(struct rh_query_table *t, uint32_t count_max, uint64_t 
         .count_max = count_max ? count_max : RH_QUERY_COUNT_DEFAULT,
         .bytes_max = bytes_max,
     };
-    rh_map_init(&t->by_fingerprint);
+    rh_index_map_init(&t->by_fingerprint);
     add_item(t); /* RH_QUERY_OTHER */
 }
 
@@ -33,14 +33,14 @@ void rh_query_table_release(struct rh_query_table *t)
         rh_free((char *) t->items[i].sql.data);
     }
     rh_free(t->items);
-    rh_map_release(&t->by_fingerprint);
+    rh_index_map_release(&t->by_fingerprint);
     *t = (struct rh_query_table){0};
 }
 
 int64_t rh_query_table_find(const struct rh_query_table *t, uint64_t fingerprint)
 {
-    void *value = rh_map_get(&t->by_fingerprint, fingerprint);
-    return value ? (int64_t) (uintptr_t) value : -1;
+    uint32_t index = rh_index_map_get(&t->by_fingerprint, fingerprint);
+    return index ? (int64_t) index : -1;
 }
 
 /* No more than max bytes, and no torn UTF-8 character at the end. */
@@ -68,7 +68,7 @@ uint32_t rh_query_table_add(struct rh_query_table *t, uint64_t fingerprint, stru
     q->sql_cut = kept.len < sql.len;
     t->bytes += kept.len;
     uint32_t index = t->count - 1;
-    rh_map_put(&t->by_fingerprint, fingerprint, (void *) (uintptr_t) index);
+    rh_index_map_put(&t->by_fingerprint, fingerprint, index);
     return index;
 }
 

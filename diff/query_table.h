@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "common/hist.h"
-#include "common/map.h"
 #include "common/span.h"
+#include "diff/index_map.h"
 #include "diff/observation.h"
 
 enum {
@@ -65,7 +65,7 @@ struct rh_query_table {
     uint64_t bytes;
     uint64_t bytes_max;
     uint64_t refused; /* first sights of a query that went to `other` */
-    struct rh_map by_fingerprint;
+    struct rh_index_map by_fingerprint;
 };
 
 void rh_query_table_init(struct rh_query_table *t, uint32_t count_max, uint64_t bytes_max);

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,13 +20,8 @@ void rh_page_end(struct rh_text_page *p, enum rh_emphasis emphasis)
     }
 }
 
-void rh_page_heading(struct rh_text_page *p, const char *format, ...)
+void rh_page_heading(struct rh_text_page *p, const char *text)
 {
-    char text[RH_PAGE_COLUMNS + 1];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     rh_buf_add_byte(p->out, '\n');
     rh_page_begin(p, RH_BOLD);
     rh_buf_add_cstr(p->out, text);
@@ -69,9 +63,11 @@ static void page_missing(struct rh_text_page *p)
     if (p->result->missing == 0) {
         return;
     }
-    rh_page_heading(p, "NOT RUN BY THE CANDIDATE: %s statements%s",
-                    rh_human_count(p->result->missing, n),
-                    c->paired ? " that ran in the base" : " of its trace");
+    char heading[100];
+    snprintf(heading, sizeof heading, "NOT RUN BY THE CANDIDATE: %s statements%s",
+             rh_human_count(p->result->missing, n),
+             c->paired ? " that ran in the base" : " of its trace");
+    rh_page_heading(p, heading);
     if (lost > 0) {
         rh_buf_addf(p->out, "  %12s  connection lost before the answer\n", rh_human_count(lost, n));
     }
@@ -107,9 +103,11 @@ static void page_rows(struct rh_text_page *p)
     if (c->pairs.row_mismatches == 0) {
         return;
     }
-    rh_page_heading(p, "OTHER ROW COUNTS: %s of %s compared statements",
-                    rh_human_count(c->pairs.row_mismatches, n),
-                    rh_human_count(c->pairs.rows_compared, of));
+    char heading[100];
+    snprintf(heading, sizeof heading, "OTHER ROW COUNTS: %s of %s compared statements",
+             rh_human_count(c->pairs.row_mismatches, n),
+             rh_human_count(c->pairs.rows_compared, of));
+    rh_page_heading(p, heading);
     const struct rh_query **found = rh_calloc(c->queries.count, sizeof(struct rh_query *));
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->queries.count; i++) {

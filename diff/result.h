@@ -71,7 +71,7 @@ struct rh_result {
     uint32_t error_count;
 
     uint64_t missing;
-    uint64_t new_errors; /* failed statements of class new that follow from no other failure */
+    uint64_t new_errors; /* failures of class new that follow from no other one */
     uint64_t new_error_groups;
     double base_time_ns;  /* over queries with a ratio: base mean x base calls */
     double time_added_ns; /* sum over the same */

@@ -261,8 +261,8 @@ static void page_summary(struct rh_text_page *p)
                     rh_human_ratio(worst->ratio, b));
     }
     if (r->new_errors > 0) {
-        rh_buf_addf(p->out, "%s statements fail in %s new ways.\n",
-                    rh_human_count(r->new_errors, a), rh_human_count(r->new_error_groups, b));
+        rh_buf_addf(p->out, "New errors: %s, of %s kind%s.\n", rh_human_count(r->new_errors, a),
+                    rh_human_count(r->new_error_groups, b), r->new_error_groups > 1 ? "s" : "");
     } else {
         rh_buf_add_cstr(p->out, "No new errors.\n");
     }

@@ -24,8 +24,7 @@ struct rh_text_page {
 void rh_page_begin(struct rh_text_page *p, enum rh_emphasis emphasis);
 void rh_page_end(struct rh_text_page *p, enum rh_emphasis emphasis);
 /* A blank line and a heading. */
-void rh_page_heading(struct rh_text_page *p, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void rh_page_heading(struct rh_text_page *p, const char *text);
 /* "  ... and N more" when not all were shown. */
 void rh_page_rest(struct rh_text_page *p, uint64_t total, uint64_t shown);
 /* "      FINGERPRINT  SQL" in one line. */

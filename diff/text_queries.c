@@ -101,7 +101,7 @@ static void page_one_sided(struct rh_text_page *p, enum rh_query_verdict verdict
             continue;
         }
         if (count++ == 0) {
-            rh_page_heading(p, "%s", heading);
+            rh_page_heading(p, heading);
         }
         if (shown < p->report->limit) {
             shown++;

@@ -1,4 +1,5 @@
 # unit tests of diff/
+rh_unit_test(test_index_map SOURCES test_index_map.c LINK rh_diff)
 rh_unit_test(test_pair_table SOURCES test_pair_table.c LINK rh_diff)
 rh_unit_test(test_diff_human SOURCES test_diff_human.c LINK rh_diff)
 rh_unit_test(test_observation SOURCES test_observation.c LINK rh_diff)

@@ -192,11 +192,11 @@ static void check_all(const struct rh_comparison *cmp)
     assert_int_equal(cmp->pairs.paired, both);
     assert_int_equal(cmp->pairs.candidate_only, candidate_only);
     assert_int_equal(cmp->pairs.unpairable, 0);
-    for (uint8_t query = 0; query < QUERIES; query++) {
-        check_query(cmp, query);
-        check_error(cmp, "23505", query);
-        check_error(cmp, "40001", query);
-        check_error(cmp, "57014", query);
+    for (int query = 0; query < QUERIES; query++) {
+        check_query(cmp, (uint8_t) query);
+        check_error(cmp, "23505", (uint8_t) query);
+        check_error(cmp, "40001", (uint8_t) query);
+        check_error(cmp, "57014", (uint8_t) query);
     }
 }
 
