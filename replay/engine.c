@@ -160,11 +160,9 @@ static void stop(struct rh_engine *e)
 }
 
 /* Wait for the end of all sessions; ask them to end when a stop is asked for or a file fails. */
-static void wait_for_end(struct rh_engine *e)
+static void wait_for_end(struct rh_engine *e, struct rh_show_progress *shown)
 {
     int64_t stopped_ns = 0;
-    struct rh_show_progress shown;
-    rh_show_progress_init(&shown, e);
     while (!atomic_load(&e->is_finished)) {
         struct pollfd fds[] = {
             {.fd = e->wake_fd, .events = POLLIN},
@@ -182,9 +180,9 @@ static void wait_for_end(struct rh_engine *e)
         } else if (stopped_ns != 0 && now_ns - stopped_ns > CONNECTS_PATIENCE_NS) {
             rh_connector_stop(e->connector);
         }
-        rh_show_progress_update(&shown);
+        rh_show_progress_update(shown);
     }
-    rh_show_progress_end(&shown);
+    rh_show_progress_end(shown);
 }
 
 /* What a stop left unopened is to be recorded too. */
@@ -202,6 +200,8 @@ void rh_engine_run(struct rh_engine *e, struct rh_engine_result *result)
     struct rh_error err;
     *result = (struct rh_engine_result){0};
     rh_tally_init(&result->tally);
+    struct rh_show_progress shown;
+    rh_show_progress_init(&shown, e); /* before the workers, whose messages it has to let pass */
     for (uint32_t i = 0; i < e->worker_count; i++) {
         if (rh_worker_start(&e->workers[i], &err) != 0) {
             rh_engine_fail(e, &err);
@@ -209,7 +209,7 @@ void rh_engine_run(struct rh_engine *e, struct rh_engine_result *result)
     }
     if (!has_failed(e)) {
         rh_opener_start(&e->opener);
-        wait_for_end(e);
+        wait_for_end(e, &shown);
         int64_t begin_ns = atomic_load(&e->begin_ns);
         result->length_ns = begin_ns ? rh_clock_mono_ns() - begin_ns : 0;
     }
@@ -218,7 +218,7 @@ void rh_engine_run(struct rh_engine *e, struct rh_engine_result *result)
     }
     rh_recorder_drain(e->recorder);
     note_unopened(e);
-    result->blocks_decoded = rh_feeder_decodes(e->feeder);
+    result->read = rh_feeder_count(e->feeder);
     for (uint32_t i = 0; i < e->worker_count; i++) {
         rh_tally_merge(&result->tally, &e->workers[i].tally);
     }

@@ -49,7 +49,7 @@ struct rh_engine_result {
     bool has_failed; /* a file could not be read or written: see error */
     struct rh_error error;
     int64_t length_ns; /* from the clock's start to the last session's end; 0: it did not start */
-    uint64_t blocks_decoded;
+    struct rh_feeder_counts read;
 };
 
 struct rh_engine_setup {

@@ -20,7 +20,7 @@ struct rh_feeder {
     size_t heap_count;
     size_t heap_cap;
     bool is_stopping;
-    uint64_t decodes;
+    struct rh_feeder_counts counts;
 };
 
 static void heap_put(struct rh_feeder *f, struct rh_feed *feed)
@@ -165,9 +165,10 @@ static void *run(void *arg)
         struct rh_feed *feed = heap_take(f);
         pthread_mutex_unlock(&f->lock);
         serve(f, feed);
-        uint64_t decodes = rh_block_cache_decodes(f->cache);
+        struct rh_feeder_counts counts = {.decoded_blocks = rh_block_cache_decodes(f->cache)};
+        counts.damaged_blocks = rh_block_cache_damaged(f->cache, &counts.damaged_records);
         pthread_mutex_lock(&f->lock);
-        f->decodes = decodes;
+        f->counts = counts;
     }
     pthread_mutex_unlock(&f->lock);
     return NULL;
@@ -229,10 +230,10 @@ void rh_feeder_ask(struct rh_feeder *f, struct rh_feed *feed)
     pthread_mutex_unlock(&f->lock);
 }
 
-uint64_t rh_feeder_decodes(struct rh_feeder *f)
+struct rh_feeder_counts rh_feeder_count(struct rh_feeder *f)
 {
     pthread_mutex_lock(&f->lock);
-    uint64_t decodes = f->decodes;
+    struct rh_feeder_counts counts = f->counts;
     pthread_mutex_unlock(&f->lock);
-    return decodes;
+    return counts;
 }

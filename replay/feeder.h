@@ -48,7 +48,12 @@ void rh_feeder_free(struct rh_feeder *feeder);
 void rh_feed_init(struct rh_feed *feed, struct rh_plan_session *planned);
 /* Have the next records delivered; one request a feed at a time.  From any thread. */
 void rh_feeder_ask(struct rh_feeder *feeder, struct rh_feed *feed);
-/* Blocks decoded so far. */
-uint64_t rh_feeder_decodes(struct rh_feeder *feeder);
+/* Blocks decoded so far, and those found damaged then, with their records. */
+struct rh_feeder_counts {
+    uint64_t decoded_blocks;
+    uint32_t damaged_blocks;
+    uint64_t damaged_records;
+};
+struct rh_feeder_counts rh_feeder_count(struct rh_feeder *feeder);
 
 #endif

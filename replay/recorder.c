@@ -48,7 +48,11 @@ static int put_session(struct rh_recorder *rec, struct rh_plan_session *ps, int6
     rec->options.identify(rec->options.ctx, &session);
     session.client = RH_SPAN_NONE;
     session.backend_pid = ps->backend_pid;
-    session.flags = ps->rest == RH_REASON_CONNECT_FAILED ? RH_SESSION_LOGIN_FAILED : 0;
+    session.flags = 0;
+    /* Until the session has ended `rest` is its worker's. */
+    if (closed_ns != RH_TIME_UNKNOWN && ps->rest == RH_REASON_CONNECT_FAILED) {
+        session.flags = RH_SESSION_LOGIN_FAILED;
+    }
     session.opened_ns = ps->opened_wall_ns;
     session.closed_ns = closed_ns;
     ps->is_recorded = true;

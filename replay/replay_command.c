@@ -170,6 +170,8 @@ static int say_end(struct command *c, struct rh_engine_result *result)
         .run_path = rh_buf_cstr(&c->run_path),
     };
     summary.damaged_blocks = rh_trace_index_damaged(c->index, &summary.damaged_records);
+    summary.damaged_blocks += result->read.damaged_blocks;
+    summary.damaged_records += result->read.damaged_records;
     if (result->tally.sessions_opened == 0) {
         rh_log(RH_LOG_ERROR, result->is_stopped ? "stopped before a session was connected"
                                                 : "no session could be connected");
