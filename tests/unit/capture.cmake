@@ -5,3 +5,4 @@ rh_unit_test(test_logmsg SOURCES test_logmsg.c LINK rh_formats)
 rh_unit_test(test_assembler SOURCES test_assembler.c capture_probe.c log_maker.c LINK rh_capture)
 rh_unit_test(test_log_sessions SOURCES test_log_sessions.c capture_probe.c log_maker.c
     LINK rh_capture)
+rh_unit_test(test_log_corpus SOURCES test_log_corpus.c capture_probe.c LINK rh_capture)
