@@ -4,17 +4,22 @@
 
 #include "common/clock.h"
 
+static void expect(struct rh_side_reader *s, uint64_t statements)
+{
+    s->expected = statements ? statements : 1;
+    s->share_each = 1 / (double) s->expected;
+}
+
 void rh_side_reader_init(struct rh_side_reader *s, struct rh_trace_file *file,
                          struct rh_query_table *queries)
 {
-    uint64_t expected = rh_trace_file_totals(file).statements;
     *s = (struct rh_side_reader){
         .file = file,
         .kind = rh_trace_file_header(file)->kind,
         .from_ns = INT64_MIN,
         .to_ns = INT64_MAX,
-        .expected = expected ? expected : 1,
     };
+    expect(s, rh_trace_file_totals(file).statements);
     rh_query_lookup_init(&s->lookup, queries);
 }
 
@@ -48,7 +53,7 @@ static uint64_t statements_between(const struct rh_trace_file *file, int64_t fro
             count += b->statement_count;
         }
     }
-    return count ? count : 1;
+    return count;
 }
 
 void rh_side_reader_narrow(struct rh_side_reader *s, const struct rh_trace_header *other)
@@ -56,7 +61,7 @@ void rh_side_reader_narrow(struct rh_side_reader *s, const struct rh_trace_heade
     if (s->kind == RH_FILE_WORKLOAD && other->kind == RH_FILE_RUN) {
         read_time_setting(other, "from", &s->from_ns);
         read_time_setting(other, "to", &s->to_ns);
-        s->expected = statements_between(s->file, s->from_ns, s->to_ns);
+        expect(s, statements_between(s->file, s->from_ns, s->to_ns));
     }
 }
 
@@ -103,7 +108,7 @@ uint32_t rh_side_reader_query(struct rh_side_reader *s)
 
 double rh_side_reader_share(const struct rh_side_reader *s)
 {
-    return (double) s->read / (double) s->expected;
+    return (double) s->read * s->share_each;
 }
 
 void rh_side_summary_init(struct rh_side_summary *sum)

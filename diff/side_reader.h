@@ -48,6 +48,7 @@ struct rh_side_reader {
     bool query_known;
     uint64_t read;     /* statements given so far */
     uint64_t expected; /* statements the file says it has, at least 1 */
+    double share_each; /* 1 / expected */
     uint64_t gaps;
 };
 
