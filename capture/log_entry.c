@@ -53,6 +53,7 @@ static bool read_session_id(struct rh_span s, struct rh_log_entry *e)
         return false;
     }
     e->session_epoch_s = (int64_t) halves[0];
+    e->pid = (uint32_t) halves[1];
     e->session_key = halves[0] << 32 ^ halves[1];
     return true;
 }
@@ -106,7 +107,6 @@ static bool read_head(struct rh_log_entry *e, const struct rh_csvlog_row *row,
         !read_session_id(rh_csvlog_raw(row, RH_CSVLOG_SESSION_ID), e)) {
         return false;
     }
-    e->pid = (uint32_t) pid;
     struct rh_span start = rh_csvlog_raw(row, RH_CSVLOG_SESSION_START);
     e->has_session_start = start.len > 0 && rh_log_stamp_parse(clock, start, &e->session_start);
     e->user = rh_csvlog_text(row, RH_CSVLOG_USER);

@@ -5,7 +5,14 @@
 
 #include "common/clock.h"
 
-enum { MINUTE_CHARS = 16, OFFSET_MAX_S = 16 * 3600, OFFSET_STEP_S = 900 };
+enum {
+    MINUTE_CHARS = 16,
+    OFFSET_MAX_S = 16 * 3600,
+    OFFSET_STEP_S = 900,
+    /* A 64-bit count of nanoseconds ends in 2262. */
+    YEAR_MIN = 1970,
+    YEAR_MAX = 2250,
+};
 
 /* Only names that mean one offset wherever PostgreSQL prints them. */
 static const struct {
@@ -128,7 +135,8 @@ static bool minute_parse(struct rh_log_clock *c, const char *p)
     int century = two_digits(p), years = two_digits(p + 2), month = two_digits(p + 5);
     int day = two_digits(p + 8), hour = two_digits(p + 11), minute = two_digits(p + 14);
     if (century < 0 || years < 0 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 ||
-        hour > 23 || minute < 0 || minute > 59 || p[4] != '-' || p[7] != '-' || p[13] != ':' ||
+        hour > 23 || minute < 0 || minute > 59 || century * 100 + years < YEAR_MIN ||
+        century * 100 + years > YEAR_MAX || p[4] != '-' || p[7] != '-' || p[13] != ':' ||
         (p[10] != ' ' && p[10] != 'T')) {
         return false;
     }

@@ -1,6 +1,5 @@
 #include "formats/mp.h"
 
-#include <endian.h>
 #include <string.h>
 
 static int put_be(struct rh_buf *b, uint8_t head, uint64_t v, size_t bytes)
@@ -105,6 +104,20 @@ int rh_mp_put_map(struct rh_buf *b, uint32_t n)
         return rh_buf_add_byte(b, (uint8_t) (0x80 | n));
     }
     return n <= UINT16_MAX ? put_be(b, 0xde, n, 2) : put_be(b, 0xdf, n, 4);
+}
+
+size_t rh_mp_begin_map(struct rh_buf *b)
+{
+    put_be(b, 0xde, 0, 2);
+    return b->len - 2;
+}
+
+void rh_mp_end_map(struct rh_buf *b, size_t begin, uint32_t n)
+{
+    if (!b->over) {
+        b->data[begin] = (char) (n >> 8);
+        b->data[begin + 1] = (char) n;
+    }
 }
 
 void rh_mp_init(struct rh_mp *m, struct rh_span s)

@@ -25,6 +25,10 @@ int rh_mp_put_bin_head(struct rh_buf *b, uint32_t n);
 int rh_mp_put_str(struct rh_buf *b, struct rh_span s);
 int rh_mp_put_array(struct rh_buf *b, uint32_t n);
 int rh_mp_put_map(struct rh_buf *b, uint32_t n);
+/* A map whose count (up to 65,535) is not known yet: begin it, and with what that returned end it.
+ */
+size_t rh_mp_begin_map(struct rh_buf *b);
+void rh_mp_end_map(struct rh_buf *b, size_t begin, uint32_t n);
 
 /* What is left to read. */
 struct rh_mp {

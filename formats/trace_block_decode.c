@@ -66,10 +66,10 @@ struct limits {
     int64_t max;
 };
 
-/* A distance of times: added to a time within RH_TRACE_TIME_MAX it stays within 64 bits as ns. */
+/* Added to a time within RH_TRACE_TIME_MAX_NS, two of them stay within 64 bits. */
 static bool distances_fit(const struct rh_int_column *c, uint32_t n, int64_t unit_ns)
 {
-    int64_t max = INT64_MAX / 4 / unit_ns;
+    int64_t max = RH_TRACE_DISTANCE_MAX_NS / unit_ns;
     for (uint32_t i = 0; i < (c->values ? n : 1); i++) {
         int64_t v = rh_int_column_at(c, i);
         if (v != RH_INT_UNKNOWN && (v < -max || v > max)) {
@@ -107,7 +107,7 @@ static bool within_limits(const struct rh_trace_block *b)
         {RH_COLUMN_TX_STATUS, 0, INT8_MAX},
         {RH_COLUMN_FATE, 0, RH_FATE_NOT_SENT},
         {RH_COLUMN_REASON, 0, RH_REASON_COUNT - 1},
-        {RH_COLUMN_WAIT, 0, INT64_MAX / 4 / b->unit_ns},
+        {RH_COLUMN_WAIT, 0, RH_TRACE_DISTANCE_MAX_NS / b->unit_ns},
         {RH_COLUMN_HAS_DETAIL, 0, 1},
     };
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
@@ -212,7 +212,7 @@ static int decode_starts(struct decoder *d)
         return -1;
     }
     /* Within this a start and a distance add up to what 64 bits of ns hold. */
-    int64_t max = INT64_MAX / 2 / b->unit_ns;
+    int64_t max = RH_TRACE_TIME_MAX_NS / b->unit_ns + 1;
     b->start_ns = rh_arena_alloc(&b->arena, b->row_count * sizeof *b->start_ns);
     b->ordinals = rh_arena_alloc(&b->arena, b->row_count * sizeof *b->ordinals);
     b->session_of = rh_arena_alloc(&b->arena, b->row_count * sizeof *b->session_of);

@@ -1,6 +1,7 @@
 #include "formats/trace_block_state.h"
 
 #include "formats/int_column.h"
+#include "formats/trace_defaults.h"
 #include "formats/trace_layout.h"
 #include "formats/value_column.h"
 
@@ -108,23 +109,6 @@ static struct rh_span string_at(const struct decoder *d, const struct rh_int_col
     return v == RH_INT_UNKNOWN ? RH_SPAN_NONE : d->st->strings[v];
 }
 
-static int64_t session_default(unsigned column)
-{
-    switch (column) {
-    case RH_SESSION_USER:
-    case RH_SESSION_DATABASE:
-    case RH_SESSION_APPLICATION:
-    case RH_SESSION_CLIENT:
-    case RH_SESSION_OPENED:
-    case RH_SESSION_CLOSED:
-    case RH_SESSION_TIMED_FIRST:
-    case RH_SESSION_LIST:
-        return RH_INT_UNKNOWN;
-    default:
-        return 0;
-    }
-}
-
 static int check_session_columns(const struct decoder *d, const struct rh_int_column *c, uint32_t n)
 {
     const int64_t u32 = UINT32_MAX;
@@ -138,7 +122,7 @@ static int check_session_columns(const struct decoder *d, const struct rh_int_co
                 rh_int_column_within(&c[RH_SESSION_CURSOR_ROWS], n, 0, rows) &&
                 rh_int_column_within(&c[RH_SESSION_FIRST_ORDINAL], n, 0, INT64_MAX) &&
                 rh_int_column_within(&c[RH_SESSION_ORDINAL_SPAN], n, 0, INT64_MAX) &&
-                rh_int_column_within(&c[RH_SESSION_FIRST_START], n, -RH_TRACE_TIME_MAX, INT64_MAX);
+                rh_int_column_within(&c[RH_SESSION_FIRST_START], n, -INT64_MAX, INT64_MAX);
     for (unsigned k = RH_SESSION_USER; k <= RH_SESSION_CLIENT; k++) {
         good = good && are_strings(d, &c[k], n);
     }
@@ -242,7 +226,7 @@ static int decode_sessions(struct decoder *d, bool with_lists)
         return -1;
     }
     for (unsigned k = 0; k < RH_SESSION_COLUMN_COUNT; k++) {
-        c[k] = (struct rh_int_column){NULL, session_default(k)};
+        c[k] = (struct rh_int_column){NULL, rh_trace_session_default(k)};
         if (parts[k].left > 0 && rh_int_column_get(&parts[k], n, d->arena, &c[k]) != 0) {
             return -1;
         }

@@ -1,7 +1,7 @@
 /*
  * formats/trace_defaults.h
  *
- * What a row column holds when a block does not have it (FORMAT.md, "columns").
+ * What a column holds when a block does not have it (FORMAT.md, "columns").
  */
 #ifndef RH_FORMATS_TRACE_DEFAULTS_H
 #define RH_FORMATS_TRACE_DEFAULTS_H
@@ -34,6 +34,23 @@ static inline int64_t rh_trace_column_default(unsigned column)
     case RH_COLUMN_PLANNED:
     case RH_COLUMN_SENT:
     case RH_COLUMN_READY:
+        return RH_INT_UNKNOWN;
+    default:
+        return 0;
+    }
+}
+
+static inline int64_t rh_trace_session_default(unsigned column)
+{
+    switch (column) {
+    case RH_SESSION_USER:
+    case RH_SESSION_DATABASE:
+    case RH_SESSION_APPLICATION:
+    case RH_SESSION_CLIENT:
+    case RH_SESSION_OPENED:
+    case RH_SESSION_CLOSED:
+    case RH_SESSION_TIMED_FIRST:
+    case RH_SESSION_LIST:
         return RH_INT_UNKNOWN;
     default:
         return 0;

@@ -8,7 +8,10 @@
 
 void rh_trace_encoder_init(struct rh_trace_encoder *e, int64_t unit_ns)
 {
-    *e = (struct rh_trace_encoder){.stamp_units = unit_ns == 1000 ? 1000 : 0};
+    *e = (struct rh_trace_encoder){
+        .stamp_units = unit_ns == 1000 ? 1000 : 0,
+        .distance_max = RH_TRACE_DISTANCE_MAX_NS / unit_ns,
+    };
     rh_trace_part_init(&e->state);
     rh_trace_part_init(&e->data);
     rh_intern_init(&e->strings);
@@ -81,6 +84,12 @@ struct rh_value *rh_trace_encode_value_room(struct rh_trace_encoder *e, uint32_t
         e->values = rh_realloc(e->values, e->value_cap, sizeof *e->values);
     }
     return e->values;
+}
+
+void rh_trace_encode_key(struct rh_trace_encoder *e, enum rh_column key)
+{
+    rh_mp_put_int(&e->data.raw, key);
+    e->map_entries++;
 }
 
 int64_t rh_trace_encode_string(struct rh_trace_encoder *e, struct rh_span s)
@@ -222,9 +231,13 @@ static bool encode(struct rh_trace_encoder *e)
     e->template_map = reserve_map(e->template_map, &e->map_caps[1], e->store->templates.count);
     summarise(e);
     number_templates(e);
+    e->map_entries = 0;
+    e->map_begin = rh_mp_begin_map(&e->data.raw);
     rh_trace_encode_columns(e);
-    return rh_trace_encode_values(e) && rh_trace_encode_state(e) && !e->data.raw.over &&
-           !e->state.raw.over && e->data.raw.len + e->state.raw.len <= RH_BLOCK_RAW_MAX &&
+    bool fits = rh_trace_encode_values(e);
+    rh_mp_end_map(&e->data.raw, e->map_begin, e->map_entries);
+    return fits && rh_trace_encode_state(e) && !e->data.raw.over && !e->state.raw.over &&
+           e->data.raw.len + e->state.raw.len <= RH_BLOCK_RAW_MAX &&
            e->strings.count <= RH_BLOCK_STRINGS_MAX &&
            (e->row_count <= 1 || e->blobs.bytes <= RH_BLOCK_BLOB_SOFT_MAX);
 }

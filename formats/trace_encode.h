@@ -31,8 +31,11 @@ struct rh_trace_encoder {
     bool has_run;
 
     /* Below: the encoder's own. */
+    size_t map_begin; /* of the data part's map, and its entries so far */
+    uint32_t map_entries;
     uint64_t serial;
-    int64_t stamp_units; /* units in a ms where stamps are worth looking for, else 0 */
+    int64_t stamp_units;  /* units in a ms where stamps are worth looking for, else 0 */
+    int64_t distance_max; /* of two times, in units */
     bool with_state;
     const struct rh_trace_row_store *store;
     const struct rh_trace_row **rows; /* by session, then as they came */
@@ -85,6 +88,8 @@ bool rh_trace_encoder_run(struct rh_trace_encoder *e, const struct rh_trace_row_
 void rh_trace_encode_columns(struct rh_trace_encoder *e);
 bool rh_trace_encode_values(struct rh_trace_encoder *e);
 bool rh_trace_encode_state(struct rh_trace_encoder *e);
+/* Begin an entry of the data part's map. */
+void rh_trace_encode_key(struct rh_trace_encoder *e, enum rh_column key);
 /* The number in this block of a string of the store, or of any bytes. */
 int64_t rh_trace_encode_string_id(struct rh_trace_encoder *e, uint32_t id);
 int64_t rh_trace_encode_string(struct rh_trace_encoder *e, struct rh_span s);

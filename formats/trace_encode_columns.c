@@ -54,20 +54,26 @@ static int64_t start_code(struct rh_trace_encoder *e, const struct rh_trace_row 
     return RH_START_STAMP;
 }
 
-static int64_t distance(int64_t from, int64_t to)
+static int64_t distance(const struct rh_trace_encoder *e, int64_t from, int64_t to)
 {
-    return from == RH_INT_UNKNOWN || to == RH_INT_UNKNOWN ? RH_INT_UNKNOWN : to - from;
+    if (from == RH_INT_UNKNOWN || to == RH_INT_UNKNOWN) {
+        return RH_INT_UNKNOWN;
+    }
+    int64_t d = to - from;
+    d = d > e->distance_max ? e->distance_max : d;
+    return d < -e->distance_max ? -e->distance_max : d;
 }
 
 static void put_times(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row *r,
                       struct previous *p)
 {
-    int64_t duration = distance(r->start, r->done);
-    int64_t end = duration > 0 ? r->done : r->start;
+    int64_t duration = distance(e, r->start, r->done);
+    int64_t end = r->start + (duration > 0 ? duration : 0);
     put(e, RH_COLUMN_START, i, start_code(e, r, p, end));
     put(e, RH_COLUMN_DURATION, i, duration);
     put(e, RH_COLUMN_FIRST, i,
-        duration == RH_INT_UNKNOWN ? distance(r->start, r->first) : distance(r->first, r->done));
+        duration == RH_INT_UNKNOWN ? distance(e, r->start, r->first)
+                                   : distance(e, r->first, r->done));
     p->start = r->start;
     p->end = end;
 }
@@ -100,7 +106,7 @@ static void put_outcome(struct rh_trace_encoder *e, uint32_t i, const struct rh_
 static void put_extra(struct rh_trace_encoder *e, uint32_t i, const struct rh_trace_row *r)
 {
     const struct rh_trace_row_extra *x = r->extra;
-    int64_t duration = distance(r->start, r->done);
+    int64_t duration = distance(e, r->start, r->done);
     int64_t execute = x->execute;
     if (execute != RH_INT_UNKNOWN && duration != RH_INT_UNKNOWN) {
         execute -= duration - (x->parse > 0 ? x->parse : 0) - (x->bind > 0 ? x->bind : 0);
@@ -125,10 +131,10 @@ static void put_run(struct rh_trace_encoder *e, uint32_t i, const struct rh_trac
     const struct rh_trace_row_run *run = r->run;
     put(e, RH_COLUMN_FATE, i, run->fate);
     put(e, RH_COLUMN_REASON, i, run->reason);
-    put(e, RH_COLUMN_PLANNED, i, distance(run->planned, r->start));
-    put(e, RH_COLUMN_SENT, i, distance(r->start, run->sent));
+    put(e, RH_COLUMN_PLANNED, i, distance(e, run->planned, r->start));
+    put(e, RH_COLUMN_SENT, i, distance(e, r->start, run->sent));
     put(e, RH_COLUMN_WAIT, i, run->wait);
-    put(e, RH_COLUMN_READY, i, distance(run->ready, r->start));
+    put(e, RH_COLUMN_READY, i, distance(e, run->ready, r->start));
 }
 
 /* What the index wants to know without the columns. */
@@ -180,27 +186,22 @@ void rh_trace_encode_columns(struct rh_trace_encoder *e)
         e->columns[c].usual = rh_trace_column_default(c);
     }
     fill_columns(e);
-    struct rh_buf *raw = &e->data.raw;
-    bool present[RH_ROW_COLUMN_COUNT];
-    uint32_t entries = 0;
     for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
-        present[c] = e->columns[c].varies || e->columns[c].usual != rh_trace_column_default(c);
-        entries += present[c];
-    }
-    /* rh_trace_encode_values() adds these nine. */
-    rh_mp_put_map(raw, entries + 9);
-    for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
-        if (present[c]) {
-            rh_mp_put_int(raw, c);
-            if (e->columns[c].varies) {
-                rh_int_column_put(&e->data, e->columns[c].values, e->row_count);
-            } else {
-                rh_int_column_put(&e->data, &e->columns[c].usual, 1);
-            }
+        const struct rh_encode_column *column = &e->columns[c];
+        if (column->varies) {
+            rh_trace_encode_key(e, (enum rh_column) c);
+            rh_int_column_put(&e->data, column->values, e->row_count);
+        } else if (column->usual != rh_trace_column_default(c)) {
+            rh_trace_encode_key(e, (enum rh_column) c);
+            rh_int_column_put(&e->data, &column->usual, 1);
         }
     }
-    rh_mp_put_int(raw, RH_COLUMN_START_UNITS);
-    rh_int_column_put(&e->data, e->start_units, e->start_unit_count);
-    rh_mp_put_int(raw, RH_COLUMN_START_STAMPS);
-    rh_int_column_put(&e->data, e->start_stamps, e->start_stamp_count);
+    if (e->start_unit_count > 0) {
+        rh_trace_encode_key(e, RH_COLUMN_START_UNITS);
+        rh_int_column_put(&e->data, e->start_units, e->start_unit_count);
+    }
+    if (e->start_stamp_count > 0) {
+        rh_trace_encode_key(e, RH_COLUMN_START_STAMPS);
+        rh_int_column_put(&e->data, e->start_stamps, e->start_stamp_count);
+    }
 }

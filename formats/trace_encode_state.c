@@ -1,5 +1,6 @@
 /* The state part: sessions, what each had made of itself, templates and strings. */
 #include "common/alloc.h"
+#include "formats/trace_defaults.h"
 #include "formats/trace_encode.h"
 
 static int64_t since(int64_t base, int64_t t)
@@ -57,11 +58,25 @@ static void fill_session(struct rh_trace_encoder *e, uint32_t i, int64_t *v[], u
     v[RH_SESSION_LIST][i] = list_of(e, w, list_count);
 }
 
-static void put_startup(struct rh_trace_encoder *e)
+static bool is_default(const int64_t *v, uint32_t n, int64_t usual)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (v[i] != usual) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many entries of the sessions map it made. */
+static uint32_t put_startup(struct rh_trace_encoder *e)
 {
     uint32_t total = 0;
     for (uint32_t i = 0; i < e->session_count; i++) {
         total += 2 * e->sessions[i]->s.startup_count;
+    }
+    if (total == 0) {
+        return 0;
     }
     int64_t *flat = rh_trace_encode_flat(e, total);
     uint32_t n = 0;
@@ -72,7 +87,9 @@ static void put_startup(struct rh_trace_encoder *e)
             flat[n++] = rh_trace_encode_string(e, s->startup[k].value);
         }
     }
+    rh_mp_put_int(&e->state.raw, RH_SESSION_STARTUP);
     rh_int_column_put(&e->state, flat, n);
+    return 1;
 }
 
 static uint32_t put_sessions(struct rh_trace_encoder *e)
@@ -91,13 +108,17 @@ static uint32_t put_sessions(struct rh_trace_encoder *e)
     rh_mp_put_int(&e->state.raw, RH_STATE_KEY_SESSIONS);
     rh_mp_put_array(&e->state.raw, 2);
     rh_mp_put_int(&e->state.raw, n);
-    rh_mp_put_map(&e->state.raw, RH_SESSION_COLUMN_COUNT + 1);
+    size_t begin = rh_mp_begin_map(&e->state.raw);
+    uint32_t entries = 0;
     for (unsigned c = 0; c < RH_SESSION_COLUMN_COUNT; c++) {
-        rh_mp_put_int(&e->state.raw, c);
-        rh_int_column_put(&e->state, v[c], n);
+        if (!is_default(v[c], n, rh_trace_session_default(c))) {
+            rh_mp_put_int(&e->state.raw, c);
+            rh_int_column_put(&e->state, v[c], n);
+            entries++;
+        }
     }
-    rh_mp_put_int(&e->state.raw, RH_SESSION_STARTUP);
-    put_startup(e);
+    entries += put_startup(e);
+    rh_mp_end_map(&e->state.raw, begin, entries);
     return list_count;
 }
 
@@ -168,12 +189,13 @@ bool rh_trace_encode_state(struct rh_trace_encoder *e)
     if (e->session_count > RH_BLOCK_SESSIONS_MAX) {
         return false;
     }
-    rh_mp_put_map(&e->state.raw, 4);
+    size_t begin = rh_mp_begin_map(&e->state.raw);
     uint32_t list_count = put_sessions(e);
-    if (!put_lists(e, list_count)) {
+    if (list_count > 0 && !put_lists(e, list_count)) {
         return false;
     }
     put_texts(e, RH_STATE_KEY_TEMPLATES, &e->store->templates, e->templates, e->template_count);
     put_texts(e, RH_STATE_KEY_STRINGS, &e->strings, NULL, e->strings.count);
+    rh_mp_end_map(&e->state.raw, begin, list_count > 0 ? 4 : 3);
     return true;
 }

@@ -80,10 +80,10 @@ static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list 
     for (uint32_t i = 0; i < e->row_count; i++) {
         total += list_count(e->rows[i], which);
     }
-    if (total > RH_BLOCK_VALUES_MAX) {
-        return false;
+    if (total == 0 || total > RH_BLOCK_VALUES_MAX) {
+        return total == 0;
     }
-    rh_mp_put_int(&e->data.raw, key);
+    rh_trace_encode_key(e, key);
     rh_mp_put_array(&e->data.raw, count_columns(e, which));
     uint32_t first = 0;
     for (uint32_t t = 0; t < e->template_count; t++) {
@@ -106,6 +106,9 @@ static void put_param_kinds(struct rh_trace_encoder *e)
     for (uint32_t i = 0; i < e->row_count; i++) {
         total += e->rows[i]->param_count;
     }
+    if (total == 0) {
+        return;
+    }
     int64_t *flat = rh_trace_encode_flat(e, total);
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {
@@ -114,7 +117,7 @@ static void put_param_kinds(struct rh_trace_encoder *e)
             flat[n++] = types ? types[k] : 0;
         }
     }
-    rh_mp_put_int(&e->data.raw, RH_COLUMN_PARAM_TYPES);
+    rh_trace_encode_key(e, RH_COLUMN_PARAM_TYPES);
     rh_int_column_put(&e->data, flat, n);
     n = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {
@@ -123,7 +126,7 @@ static void put_param_kinds(struct rh_trace_encoder *e)
             flat[n++] = formats ? formats[k] : 0;
         }
     }
-    rh_mp_put_int(&e->data.raw, RH_COLUMN_PARAM_FORMATS);
+    rh_trace_encode_key(e, RH_COLUMN_PARAM_FORMATS);
     rh_int_column_put(&e->data, flat, n);
 }
 
@@ -133,8 +136,8 @@ static bool put_result_formats(struct rh_trace_encoder *e)
     for (uint32_t i = 0; i < e->row_count; i++) {
         total += e->rows[i]->extra->result_format_count;
     }
-    if (total > RH_BLOCK_VALUES_MAX) {
-        return false;
+    if (total == 0 || total > RH_BLOCK_VALUES_MAX) {
+        return total == 0;
     }
     int64_t *flat = rh_trace_encode_flat(e, (uint32_t) total);
     uint32_t n = 0;
@@ -144,7 +147,7 @@ static bool put_result_formats(struct rh_trace_encoder *e)
             flat[n++] = x->result_formats[k];
         }
     }
-    rh_mp_put_int(&e->data.raw, RH_COLUMN_RESULT_FORMATS);
+    rh_trace_encode_key(e, RH_COLUMN_RESULT_FORMATS);
     rh_int_column_put(&e->data, flat, n);
     return true;
 }
@@ -158,13 +161,16 @@ static void put_details(struct rh_trace_encoder *e)
             values[n++] = e->rows[i]->extra->detail;
         }
     }
-    rh_mp_put_int(&e->data.raw, RH_COLUMN_DETAILS);
+    if (n == 0) {
+        return;
+    }
+    rh_trace_encode_key(e, RH_COLUMN_DETAILS);
     rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
 }
 
 bool rh_trace_encode_values(struct rh_trace_encoder *e)
 {
-    rh_mp_put_int(&e->data.raw, RH_COLUMN_USES_MIN_KEY);
+    rh_trace_encode_key(e, RH_COLUMN_USES_MIN_KEY);
     rh_mp_put_int(&e->data.raw, RH_COLUMN_USES_MIN);
     if (!put_lists(e, RH_COLUMN_LITERALS, LITERALS) || !put_lists(e, RH_COLUMN_PARAMS, PARAMS)) {
         return false;

@@ -25,9 +25,10 @@ enum {
 #define RH_BLOCK_BLOB_MAX (UINT64_C(1) << 30)
 /* A block of several records is cut in two before its blobs pass this. */
 #define RH_BLOCK_BLOB_SOFT_MAX (UINT64_C(16) << 20)
-/* Times of a file lie within plus and minus this many units, so that differences do not overflow.
- */
-#define RH_TRACE_TIME_MAX ((INT64_C(1) << 62) - 1)
+/* Times of records lie within plus and minus this, and the distances between them within that, so
+ * that no sum of a reader overflows. */
+#define RH_TRACE_TIME_MAX_NS ((INT64_C(1) << 62) - 1)
+#define RH_TRACE_DISTANCE_MAX_NS ((INT64_C(1) << 61) - 1)
 
 enum rh_state_key {
     RH_STATE_KEY_STRINGS = 1,
@@ -38,66 +39,67 @@ enum rh_state_key {
 
 /* Integer columns of the sessions map, one value a session. */
 enum rh_session_column {
-    RH_SESSION_NUMBER, /* minus the number of the session before */
-    RH_SESSION_COPY,
-    RH_SESSION_USER, /* numbers of strings, null: unknown */
-    RH_SESSION_DATABASE,
-    RH_SESSION_APPLICATION,
-    RH_SESSION_CLIENT,
-    RH_SESSION_OPENED, /* minus the block's min start, null: unknown */
-    RH_SESSION_CLOSED,
-    RH_SESSION_PID,
-    RH_SESSION_FLAGS,
-    RH_SESSION_STARTUP_COUNT,
-    RH_SESSION_ROWS,        /* its records in this block */
-    RH_SESSION_CURSOR_ROWS, /* of them with ordinals or COPY data */
-    RH_SESSION_FIRST_ORDINAL,
-    RH_SESSION_ORDINAL_SPAN, /* last ordinal minus the first */
-    RH_SESSION_FIRST_START,  /* of its first record, minus the block's min start */
-    RH_SESSION_TIMED_FIRST,  /* start of the first record with an ordinal minus that, null: none */
-    RH_SESSION_TIMED_SPAN,   /* start of the last one minus the start of the first */
-    RH_SESSION_LIST,         /* number of its list of prepared texts and settings, null: none */
+    RH_SESSION_NUMBER = 0, /* minus the number of the session before */
+    RH_SESSION_COPY = 1,
+    RH_SESSION_USER = 2, /* numbers of strings, null: unknown */
+    RH_SESSION_DATABASE = 3,
+    RH_SESSION_APPLICATION = 4,
+    RH_SESSION_CLIENT = 5,
+    RH_SESSION_OPENED = 6, /* minus the block's min start, null: unknown */
+    RH_SESSION_CLOSED = 7,
+    RH_SESSION_PID = 8,
+    RH_SESSION_FLAGS = 9,
+    RH_SESSION_STARTUP_COUNT = 10,
+    RH_SESSION_ROWS = 11,        /* its records in this block */
+    RH_SESSION_CURSOR_ROWS = 12, /* of them with ordinals or COPY data */
+    RH_SESSION_FIRST_ORDINAL = 13,
+    RH_SESSION_ORDINAL_SPAN = 14, /* last ordinal minus the first */
+    RH_SESSION_FIRST_START = 15,  /* of its first record, minus the block's min start */
+    RH_SESSION_TIMED_FIRST =
+        16, /* start of the first record with an ordinal minus that, null: none */
+    RH_SESSION_TIMED_SPAN = 17, /* start of the last one minus the start of the first */
+    RH_SESSION_LIST = 18,       /* number of its list of prepared texts and settings, null: none */
     RH_SESSION_COLUMN_COUNT,
     /* With a length of its own: names and values of startup parameters in turn, as strings. */
     RH_SESSION_STARTUP = RH_SESSION_COLUMN_COUNT,
 };
 
 enum rh_column {
-    RH_COLUMN_KIND,
-    RH_COLUMN_ORDINAL, /* minus the ordinal before in the session */
-    RH_COLUMN_START,   /* enum rh_start_code */
-    RH_COLUMN_DURATION,
-    RH_COLUMN_FIRST,
-    RH_COLUMN_FLAGS,
-    RH_COLUMN_TXN,
-    RH_COLUMN_HOLD,
-    RH_COLUMN_TEMPLATE,
-    RH_COLUMN_PARAM_COUNT,
-    RH_COLUMN_STATEMENT_NAME,
-    RH_COLUMN_PORTAL_NAME,
-    RH_COLUMN_APPLICATION,
-    RH_COLUMN_PREPARE_TEXT,
-    RH_COLUMN_RESULT_FORMAT_COUNT,
-    RH_COLUMN_ROW_LIMIT,
-    RH_COLUMN_FUNCTION_OID,
-    RH_COLUMN_STEPS,
-    RH_COLUMN_PARSE,
-    RH_COLUMN_BIND,
-    RH_COLUMN_EXECUTE,
-    RH_COLUMN_SQLSTATE,
-    RH_COLUMN_TAG,
-    RH_COLUMN_ROWS,
-    RH_COLUMN_BYTES,
-    RH_COLUMN_RESULTS,
-    RH_COLUMN_TX_STATUS,
-    RH_COLUMN_COUNT,
-    RH_COLUMN_FATE,
-    RH_COLUMN_REASON,
-    RH_COLUMN_PLANNED,
-    RH_COLUMN_SENT,
-    RH_COLUMN_WAIT,
-    RH_COLUMN_READY,
-    RH_COLUMN_HAS_DETAIL,
+    RH_COLUMN_KIND = 0,
+    RH_COLUMN_ORDINAL = 1, /* minus the ordinal before in the session */
+    RH_COLUMN_START = 2,   /* enum rh_start_code */
+    RH_COLUMN_DURATION = 3,
+    RH_COLUMN_FIRST = 4,
+    RH_COLUMN_FLAGS = 5,
+    RH_COLUMN_TXN = 6,
+    RH_COLUMN_HOLD = 7,
+    RH_COLUMN_TEMPLATE = 8,
+    RH_COLUMN_PARAM_COUNT = 9,
+    RH_COLUMN_STATEMENT_NAME = 10,
+    RH_COLUMN_PORTAL_NAME = 11,
+    RH_COLUMN_APPLICATION = 12,
+    RH_COLUMN_PREPARE_TEXT = 13,
+    RH_COLUMN_RESULT_FORMAT_COUNT = 14,
+    RH_COLUMN_ROW_LIMIT = 15,
+    RH_COLUMN_FUNCTION_OID = 16,
+    RH_COLUMN_STEPS = 17,
+    RH_COLUMN_PARSE = 18,
+    RH_COLUMN_BIND = 19,
+    RH_COLUMN_EXECUTE = 20,
+    RH_COLUMN_SQLSTATE = 21,
+    RH_COLUMN_TAG = 22,
+    RH_COLUMN_ROWS = 23,
+    RH_COLUMN_BYTES = 24,
+    RH_COLUMN_RESULTS = 25,
+    RH_COLUMN_TX_STATUS = 26,
+    RH_COLUMN_COUNT = 27,
+    RH_COLUMN_FATE = 28,
+    RH_COLUMN_REASON = 29,
+    RH_COLUMN_PLANNED = 30,
+    RH_COLUMN_SENT = 31,
+    RH_COLUMN_WAIT = 32,
+    RH_COLUMN_READY = 33,
+    RH_COLUMN_HAS_DETAIL = 34,
     RH_ROW_COLUMN_COUNT, /* the columns above have one integer a record */
     /* Those below have lengths of their own. */
     RH_COLUMN_START_UNITS = 64,

@@ -80,16 +80,14 @@ int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns)
     if (ns == RH_TIME_UNKNOWN) {
         return RH_INT_UNKNOWN;
     }
-    int64_t v = ns;
-    if (unit_ns == 1000) {
-        v = ns / 1000 - (ns % 1000 < 0);
-    }
-    v = v > RH_TRACE_TIME_MAX ? RH_TRACE_TIME_MAX : v;
-    return v < -RH_TRACE_TIME_MAX ? -RH_TRACE_TIME_MAX : v;
+    int64_t v = ns > RH_TRACE_TIME_MAX_NS ? RH_TRACE_TIME_MAX_NS : ns;
+    v = v < -RH_TRACE_TIME_MAX_NS ? -RH_TRACE_TIME_MAX_NS : v;
+    return unit_ns == 1000 ? v / 1000 - (v % 1000 < 0) : v;
 }
 
 static int64_t to_duration(int64_t ns, int64_t unit_ns)
 {
+    ns = ns > RH_TRACE_DISTANCE_MAX_NS ? RH_TRACE_DISTANCE_MAX_NS : ns;
     return ns < 0 ? RH_INT_UNKNOWN : rh_trace_row_units(ns, unit_ns);
 }
 
@@ -193,7 +191,7 @@ static const struct rh_trace_row_run *make_run(const struct rh_run_part *run,
         .reason = (uint8_t) run->reason,
         .planned = rh_trace_row_units(run->planned_ns, unit_ns),
         .sent = rh_trace_row_units(run->sent_ns, unit_ns),
-        .wait = run->wait_ns > 0 ? rh_trace_row_units(run->wait_ns, unit_ns) : 0,
+        .wait = run->wait_ns > 0 ? to_duration(run->wait_ns, unit_ns) : 0,
         .ready = rh_trace_row_units(run->ready_ns, unit_ns),
     };
     if (x.fate == 0 && x.reason == 0 && x.wait == 0 && x.planned == RH_INT_UNKNOWN &&

@@ -116,7 +116,8 @@ size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s);
 /* The number of a template, and its slots. */
 uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_span tmpl);
 
-/* A time in the file's unit, rounded down, kept within RH_TRACE_TIME_MAX; unknown stays unknown. */
+/* A time in the file's unit, rounded down, kept within RH_TRACE_TIME_MAX_NS; unknown stays unknown.
+ */
 int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns);
 
 /*

@@ -292,10 +292,11 @@ int rh_trace_writer_seal(struct rh_trace_writer *w, uint32_t keep)
 {
     struct rh_trace_window *win = &w->window;
     uint32_t first = 0;
+    uint32_t end = win->count > keep ? win->count - keep : 0;
     sort_rows(w, win);
-    while (first < win->count && win->count - first > keep) {
+    while (first < end) {
         uint32_t done;
-        if (put_rows(w, win, first, win->count - first, false, &done) != 0) {
+        if (put_rows(w, win, first, end - first, false, &done) != 0) {
             return -1;
         }
         first += done;

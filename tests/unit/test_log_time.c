@@ -52,6 +52,8 @@ static void test_refuses_what_is_no_stamp(void **state)
         "2017-07-31 13:36:42. UTC",
         "2017/07/31 13:36:42 UTC",
         "x017-07-31 13:36:42 UTC",
+        "8017-07-31 13:36:42 UTC",
+        "0017-07-31 13:36:42 UTC",
         "2017-07-31 13:36:42 a very long name of a zone",
         "2017-07-31 13:36:42 U,C",
     };
