@@ -9,3 +9,4 @@ rh_unit_test(test_trace_recovery SOURCES test_trace_recovery.c LINK rh_formats m
 rh_unit_test(test_trace_index SOURCES test_trace_index.c LINK rh_formats m)
 rh_unit_test(test_session_state SOURCES test_session_state.c LINK rh_formats m)
 rh_unit_test(test_trace_limits SOURCES test_trace_limits.c LINK rh_formats m)
+rh_unit_test(test_trace_golden SOURCES test_trace_golden.c LINK rh_formats PkgConfig::MSGPACK m)
