@@ -401,6 +401,8 @@ int rh_assemble_flush(struct rh_assembler *a, struct rh_log_session *s,
         a->stats->textless_prepares++;
     } else if (s->wanted) {
         rc = write_pending(a, s, p, follow, err);
+    } else {
+        a->stats->filtered += p->stage > RH_PENDING_BOUND && rh_kind_is_statement(p->kind);
     }
     rh_pending_put(&a->pool, p);
     return rc;
