@@ -3,12 +3,16 @@
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/alloc.h"
 #include "common/clock.h"
 #include "replay/plan.h"
 
 #define FLUSH_NS (2 * RH_NS_PER_SEC)
+/* Once woken, wait for more to come: a wake-up a batch would cost the workers a system call and the
+ * machine a change of threads each time. */
+#define GATHER_NS (20 * RH_NS_PER_MS)
 
 struct rh_recorder {
     struct rh_batch_pool *pool;
@@ -117,6 +121,17 @@ static void wait_for_batches(struct rh_recorder *rec)
     }
 }
 
+/* With the lock held. */
+static void gather(struct rh_recorder *rec)
+{
+    if (rec->is_ending) {
+        return;
+    }
+    pthread_mutex_unlock(&rec->lock);
+    nanosleep(&(struct timespec){.tv_nsec = GATHER_NS}, NULL);
+    pthread_mutex_lock(&rec->lock);
+}
+
 static void *run(void *arg)
 {
     struct rh_recorder *rec = arg;
@@ -125,6 +140,7 @@ static void *run(void *arg)
     while (rec->first || !rec->is_ending) {
         if (!rec->first) {
             wait_for_batches(rec);
+            gather(rec);
         }
         struct rh_batch *batch = rec->first;
         bool too_many = rec->count > RH_RECORDER_BATCHES_MAX;
