@@ -16,8 +16,8 @@
 
 struct rh_recorder;
 
-/* More than this in wait for the disk ends the replay. */
-enum { RH_RECORDER_BATCHES_MAX = 65536 };
+/* More than this in wait for the disk (up to about 20 kB each) ends the replay. */
+enum { RH_RECORDER_BATCHES_MAX = 16384 };
 
 struct rh_recorder_options {
     const char *path;

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/stop.h"
+#include "formats/pg_write.h"
 #include "formats/trace_file.h"
 #include "formats/trace_index.h"
 #include "replay/engine.h"
@@ -124,6 +125,8 @@ static int connect_target(struct command *c, struct rh_error *err)
         .port = c->options.port,
         .user = c->options.user,
         .timeout_ns = c->options.connect_timeout_ns,
+        /* One request at a time waits to be sent, whatever its size. */
+        .out_max = (size_t) RH_PG_LARGE_MAX + RH_CONN_OUT_MAX,
     };
     if (rh_connector_new(&c->connector, &options, err) != 0) {
         return -1;
@@ -173,6 +176,9 @@ static int say_end(struct command *c, struct rh_engine_result *result)
     summary.damaged_blocks += result->read.damaged_blocks;
     summary.damaged_records += result->read.damaged_records;
     if (result->tally.sessions_opened == 0) {
+        if (result->has_failed) {
+            rh_log_error(&result->error);
+        }
         rh_log(RH_LOG_ERROR, result->is_stopped ? "stopped before a session was connected"
                                                 : "no session could be connected");
         return RH_EXIT_TROUBLE;

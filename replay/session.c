@@ -82,8 +82,18 @@ void rh_replay_session_lose(struct rh_replay_session *s, const char *how)
     rh_replay_session_end(s, RH_REASON_SESSION_LOST, how);
 }
 
+static void drop_state(struct rh_replay_session *s)
+{
+    if (s->state_to_restore) {
+        rh_session_state_release(s->state_to_restore);
+        rh_free(s->state_to_restore);
+        s->state_to_restore = NULL;
+    }
+}
+
 void rh_replay_session_ready(struct rh_replay_session *s, int64_t now_ns)
 {
+    drop_state(s);
     s->state = RH_REPLAY_IDLE;
     s->ready_ns = now_ns;
     report_ready(s);
@@ -222,10 +232,7 @@ void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
 void rh_replay_session_free(struct rh_replay_session *s)
 {
     assert(s->state == RH_REPLAY_ENDED && !s->batch && !s->ahead && !s->conn && !s->connect);
-    if (s->state_to_restore) {
-        rh_session_state_release(s->state_to_restore);
-        rh_free(s->state_to_restore);
-    }
+    drop_state(s);
     rh_pg_scan_release(&s->scan);
     rh_prepared_release(&s->prepared);
     rh_free(s);
