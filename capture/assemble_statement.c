@@ -16,7 +16,8 @@
 #include "capture/assembly.h"
 
 enum {
-    /* A bind that comes later than this after its parse is another round trip of the client. */
+    /* A bind that comes later than this after the parse of a named statement is another round trip
+     * of the client.  An unnamed one is prepared to be executed, however long that takes. */
     PARSE_GAP_MAX_MS = 50,
     WAITING_BYTES_MAX = 256 * 1024 * 1024,
 };
@@ -77,7 +78,7 @@ static bool goes_on(const struct rh_assembler *a, const struct rh_pending *p,
     if (p->lxid != 0 && e->lxid != 0 && p->lxid != e->lxid) {
         return false;
     }
-    if (p->stage == RH_PENDING_PARSED) {
+    if (p->stage == RH_PENDING_PARSED && !rh_span_starts(label, "<unnamed>")) {
         int64_t begins = a->now_ns - (duration_ns > 0 ? duration_ns : 0);
         if (begins - p->stamp_ns > PARSE_GAP_MAX_NS) {
             return false;
