@@ -7,26 +7,19 @@
 #include <ftw.h>
 
 #include "common/infile.h"
+#include "common/intern.h"
 #include "trace_testing.h"
 
 enum { FILE_BYTES_MAX = 2 << 20, TEXT_BYTES_MAX = 200000 };
 
-struct texts {
-    struct rh_span *items;
-    uint32_t count;
-    uint32_t cap;
-    struct rh_arena arena;
-};
-
-static struct texts corpus;
+/* Each text once. */
+static struct rh_intern corpus;
 
 static void add_text(struct rh_span s)
 {
-    if (s.len == 0 || s.len > TEXT_BYTES_MAX) {
-        return;
+    if (s.len > 0 && s.len <= TEXT_BYTES_MAX) {
+        rh_intern_put(&corpus, s, NULL);
     }
-    RH_GROW(corpus.items, corpus.count, corpus.cap);
-    corpus.items[corpus.count++] = rh_arena_copy(&corpus.arena, s);
 }
 
 /* Pieces between the separators; quotes mean nothing here, odd texts are welcome. */
@@ -109,14 +102,13 @@ static void test_texts_come_back(void **state)
 {
     (void) state;
     enum { OPEN_FOLDERS = 16 };
-    rh_arena_init(&corpus.arena, 1 << 20);
+    rh_intern_init(&corpus);
     if (nftw(RH_DATA_DIR, add_file, OPEN_FOLDERS, FTW_PHYS) != 0 || corpus.count == 0) {
         print_message("SKIPPED: no corpus in %s\n", RH_DATA_DIR);
         skip();
     }
     check_all();
-    rh_free(corpus.items);
-    rh_arena_release(&corpus.arena);
+    rh_intern_release(&corpus);
 }
 
 int main(void)
