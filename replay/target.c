@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "replay/probe.h"
 
@@ -265,7 +266,7 @@ static int connect_as_any(struct rh_connector *connector, const struct rh_plan *
                           const struct rh_replay_options *options, struct rh_conn **conn,
                           struct rh_error *err)
 {
-    struct rh_session tried[IDENTITIES_MAX];
+    uint64_t tried[IDENTITIES_MAX]; /* hashes of user and database */
     int count = 0;
     rh_error_set(err, RH_ERR_NET, "no session to connect");
     for (uint32_t i = 0; i < plan->session_count && count < IDENTITIES_MAX; i++) {
@@ -274,15 +275,15 @@ static int connect_as_any(struct rh_connector *connector, const struct rh_plan *
         }
         struct rh_session s = *plan->sessions[i].session;
         rh_replay_options_identify(options, &s);
+        uint64_t identity = rh_hash(s.user) ^ (rh_hash(s.database) << 1);
         bool known = false;
         for (int k = 0; k < count && !known; k++) {
-            known = rh_span_equal(tried[k].user, s.user) &&
-                    rh_span_equal(tried[k].database, s.database);
+            known = tried[k] == identity;
         }
         if (known) {
             continue;
         }
-        tried[count++] = s;
+        tried[count++] = identity;
         struct rh_connect_request request = {.user = s.user, .database = s.database};
         if (rh_connector_connect(connector, &request) == 0) {
             *conn = request.conn;
