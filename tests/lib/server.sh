@@ -167,16 +167,15 @@ server_launch() {
     fi
     (cd / && exec "${command[@]}") </dev/null >"$SERVER_ROOT/start.log" 2>&1 &
     pid=$!
+    server_pid[$dir]=$pid
     for _ in {1..600}; do
         if server_is_ready "$dir" "$pid"; then
-            server_pid[$dir]=$pid
             return 0
         fi
-        kill -0 "$pid" 2>/dev/null || return 1
+        kill -0 "$pid" 2>/dev/null || break
         sleep 0.1
     done
-    kill -QUIT "$pid" 2>/dev/null
-    wait "$pid" 2>/dev/null
+    server_stop "$dir" immediate
     return 1
 }
 
@@ -193,7 +192,8 @@ server_stop() {
     pid=${server_pid[$dir]:-}
     [ -n "$pid" ] || return 0
     unset "server_pid[$dir]"
-    kill -s "$signal" "$pid" 2>/dev/null
+    # It may have ended by itself: ^C on a terminal reaches it too.
+    kill -s "$signal" "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
 }
 
@@ -226,6 +226,7 @@ server_port_of() {
 
 server_end() {
     local dir
+    trap '' HUP INT TERM
     for dir in "${!server_pid[@]}"; do server_stop "$dir" immediate; done
     case $SERVER_ROOT in
     /tmp/pgrehearse.*) rm -rf "$SERVER_ROOT" ;;
