@@ -67,6 +67,19 @@ static int end_by_record(struct rh_assembler *a, struct rh_log_session *s,
     return rh_assemble_close(a, s, how, err);
 }
 
+static void authorized(struct rh_assembler *a, struct rh_log_session *s, struct rh_span body)
+{
+    struct rh_span name = rh_logmsg_application(&a->reader->messages, body);
+    s->authorized = true;
+    if (s->opened_ns == RH_TIME_UNKNOWN || (s->flags & RH_SESSION_JOINED_MIDWAY)) {
+        s->opened_ns = a->now_ns;
+    }
+    s->flags &= ~(uint32_t) RH_SESSION_JOINED_MIDWAY;
+    if (name.data) {
+        rh_log_session_set_application(s, name);
+    }
+}
+
 int rh_assemble_session_event(struct rh_assembler *a, struct rh_log_session *s,
                               const struct rh_log_entry *e, const struct rh_logmsg *m,
                               struct rh_error *err)
@@ -78,19 +91,11 @@ int rh_assemble_session_event(struct rh_assembler *a, struct rh_log_session *s,
         return 0;
     case RH_LOGMSG_REPLICATION_AUTHORIZED:
         s->flags |= RH_SESSION_REPLICATION;
-        /* fall through */
-    case RH_LOGMSG_AUTHORIZED: {
-        struct rh_span name = rh_logmsg_application(&a->reader->messages, m->body);
-        s->authorized = true;
-        if (s->opened_ns == RH_TIME_UNKNOWN || (s->flags & RH_SESSION_JOINED_MIDWAY)) {
-            s->opened_ns = a->now_ns;
-        }
-        s->flags &= ~(uint32_t) RH_SESSION_JOINED_MIDWAY;
-        if (name.data) {
-            rh_log_session_set_application(s, name);
-        }
+        authorized(a, s, m->body);
         return 0;
-    }
+    case RH_LOGMSG_AUTHORIZED:
+        authorized(a, s, m->body);
+        return 0;
     case RH_LOGMSG_REPLICATION_COMMAND:
         s->flags |= RH_SESSION_REPLICATION;
         return 0;

@@ -65,13 +65,13 @@ static int compare_numbers(const void *a, const void *b)
 static struct rh_log_session **list_sessions(struct rh_assembler *a, size_t *count)
 {
     size_t n = 0, pos = 0;
-    struct rh_log_session **list =
-        rh_calloc(a->sessions.by_key.count ? a->sessions.by_key.count : 1, sizeof *list);
+    struct rh_log_session **list = rh_calloc(
+        a->sessions.by_key.count ? a->sessions.by_key.count : 1, sizeof(struct rh_log_session *));
     struct rh_log_session *s;
     while ((s = rh_map_next(&a->sessions.by_key, &pos, NULL))) {
         list[n++] = s;
     }
-    qsort(list, n, sizeof *list, compare_numbers);
+    qsort(list, n, sizeof(struct rh_log_session *), compare_numbers);
     *count = n;
     return list;
 }

@@ -15,7 +15,7 @@ void rh_capture_filter_init(struct rh_capture_filter *f)
 static int compile(const struct rh_str_list *patterns, struct rh_regex ***compiled, uint32_t *count,
                    struct rh_error *err)
 {
-    *compiled = rh_calloc(patterns->count ? patterns->count : 1, sizeof **compiled);
+    *compiled = rh_calloc(patterns->count ? patterns->count : 1, sizeof(struct rh_regex *));
     for (size_t i = 0; i < patterns->count; i++) {
         if (rh_regex_new(&(*compiled)[i], patterns->items[i], err) != 0) {
             return -1;

@@ -122,6 +122,35 @@ static bool is_greenplum(const char *p, size_t n)
     return has_process && columns >= 20;
 }
 
+/* Whether there is a record of a csvlog; the time of the first that can be read. */
+static bool find_record(char *data, size_t n, struct rh_log_heads *heads, int64_t *start_ns)
+{
+    struct rh_csvlog_row row;
+    struct rh_log_entry e;
+    struct rh_log_clock clock;
+    struct rh_logmsg_reader messages;
+    bool found = false;
+    rh_log_clock_init(&clock);
+    rh_logmsg_reader_init(&messages);
+    for (size_t at = 0; at < n; at++) {
+        bool sure;
+        at += rh_csvlog_find_start(data + at, n - at, true, &sure);
+        if (!sure) {
+            break;
+        }
+        found = true;
+        if (rh_csvlog_split(data + at, n - at, true, &row) > 0 &&
+            rh_log_entry_from_csv(&e, &row, &clock, &messages, heads) == RH_CSVLOG_OK) {
+            int32_t offset = e.has_session_start
+                                 ? rh_log_clock_learn(&clock, e.session_start, e.session_epoch_s)
+                                 : RH_LOG_OFFSET_UNKNOWN;
+            *start_ns = rh_log_clock_utc(&clock, e.stamp, e.session_start.zone, offset);
+            break;
+        }
+    }
+    return found;
+}
+
 enum rh_log_kind rh_log_sniff(const char *data, size_t n, int64_t *start_ns)
 {
     *start_ns = INT64_MIN;
@@ -136,41 +165,16 @@ enum rh_log_kind rh_log_sniff(const char *data, size_t n, int64_t *start_ns)
     }
     char *copy = rh_memdup(data, n); /* reading fields changes them */
     struct rh_log_heads *heads = rh_calloc(1, sizeof *heads);
-    enum rh_log_kind kind = RH_LOG_KIND_UNKNOWN;
-    struct rh_csvlog_row row;
-    struct rh_log_entry e;
-    struct rh_log_clock clock;
-    struct rh_logmsg_reader messages;
-    rh_log_clock_init(&clock);
-    rh_logmsg_reader_init(&messages);
-    for (size_t at = 0; at < n;) {
-        bool sure;
-        at += rh_csvlog_find_start(copy + at, n - at, true, &sure);
-        if (!sure) {
-            break;
-        }
-        kind = RH_LOG_KIND_CSV;
-        if (rh_csvlog_split(copy + at, n - at, true, &row) > 0 &&
-            rh_log_entry_from_csv(&e, &row, &clock, &messages, heads) == RH_CSVLOG_OK) {
-            int32_t offset = e.has_session_start
-                                 ? rh_log_clock_learn(&clock, e.session_start, e.session_epoch_s)
-                                 : RH_LOG_OFFSET_UNKNOWN;
-            *start_ns = rh_log_clock_utc(&clock, e.stamp, e.session_start.zone, offset);
-            break;
-        }
-        at++;
-    }
-    if (kind == RH_LOG_KIND_UNKNOWN) {
-        if (is_greenplum(data, n)) {
-            kind = RH_LOG_KIND_GREENPLUM;
-        } else {
-            kind = text_kind(data, n);
-            if (kind == RH_LOG_KIND_UNKNOWN && memchr(data, '\0', n)) {
-                kind = RH_LOG_KIND_BINARY;
-            }
-        }
-    }
+    bool found = find_record(copy, n, heads, start_ns);
     rh_free(copy);
     rh_free(heads);
-    return kind;
+    if (found) {
+        return RH_LOG_KIND_CSV;
+    }
+    if (is_greenplum(data, n)) {
+        return RH_LOG_KIND_GREENPLUM;
+    }
+    enum rh_log_kind kind = text_kind(data, n);
+    bool binary = kind == RH_LOG_KIND_UNKNOWN && memchr(data, '\0', n);
+    return binary ? RH_LOG_KIND_BINARY : kind;
 }

@@ -256,26 +256,35 @@ static bool is_stamp(const char *p)
     return true;
 }
 
+/* The closing quote of a field whose text begins at p[at]; n if it may lie behind the input. */
+static size_t closing_quote(const char *p, size_t n, size_t at)
+{
+    while (at < n) {
+        const char *quote = memchr(p + at, '"', n - at);
+        if (!quote || quote + 1 == p + n) {
+            break;
+        }
+        at = (size_t) (quote - p);
+        if (p[at + 1] != '"') {
+            return at;
+        }
+        at += 2;
+    }
+    return n;
+}
+
 /* The field at *pos: past its comma in *pos.  0 done, 1 the input ends in it, -1 not a field. */
 static int head_field(const char *p, size_t n, size_t *pos, struct rh_span *field)
 {
     size_t at = *pos;
     if (at < n && p[at] == '"') {
-        size_t start = ++at;
-        for (;; at++) {
-            const char *quote = at < n ? memchr(p + at, '"', n - at) : NULL;
-            if (!quote || quote + 1 == p + n) {
-                return 1;
-            }
-            at = (size_t) (quote - p);
-            if (p[at + 1] != '"') {
-                break;
-            }
-            at++;
+        size_t start = at + 1, end = closing_quote(p, n, at + 1);
+        if (end == n) {
+            return 1;
         }
-        *field = rh_span(p + start, at - start);
-        *pos = at + 2;
-        return p[at + 1] == ',' ? 0 : -1;
+        *field = rh_span(p + start, end - start);
+        *pos = end + 2;
+        return p[end + 1] == ',' ? 0 : -1;
     }
     size_t start = at;
     while (at < n && p[at] != ',' && p[at] != '"' && p[at] != '\n') {
