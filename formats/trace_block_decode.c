@@ -170,7 +170,7 @@ static int open_starts(struct decoder *d, struct start_reader *s)
     for (uint32_t i = 0; i < d->b->row_count; i++) {
         int64_t code = rh_int_column_at(&d->b->columns[RH_COLUMN_START], i);
         units += code == RH_START_UNITS;
-        stamps += code == RH_START_STAMP;
+        stamps += code == RH_START_END_STAMP || code == RH_START_START_STAMP;
     }
     *s = (struct start_reader){.stamp_units = 1000};
     if (units > 0 &&
@@ -182,9 +182,15 @@ static int open_starts(struct decoder *d, struct start_reader *s)
                       : 0;
 }
 
+/* floor(end / stamp_units) plus the distance, as a time. */
+static int64_t next_stamp(const struct start_reader *s, int64_t distance)
+{
+    uint64_t stamp = (uint64_t) add(floor_div(s->end, s->stamp_units), distance);
+    return (int64_t) (stamp * (uint64_t) s->stamp_units);
+}
+
 static int64_t next_start(struct start_reader *s, int64_t code, int64_t duration)
 {
-    int64_t distance;
     switch (code) {
     case RH_START_AT_END:
         return s->end;
@@ -192,16 +198,14 @@ static int64_t next_start(struct start_reader *s, int64_t code, int64_t duration
         return s->start;
     case RH_START_UNITS:
         return add(s->end, rh_int_column_at(&s->units, s->unit_next++));
-    case RH_START_STAMP:
-        distance = rh_int_column_at(&s->stamps, s->stamp_next++);
-        break;
+    case RH_START_END_STAMP:
+        return add(next_stamp(s, rh_int_column_at(&s->stamps, s->stamp_next++)), -duration);
+    case RH_START_START_STAMP:
+        return next_stamp(s, rh_int_column_at(&s->stamps, s->stamp_next++));
     default:
-        distance = code - RH_START_STAMP_NEAR;
-        break;
+        return code < RH_START_START_NEAR ? add(next_stamp(s, code - RH_START_END_NEAR), -duration)
+                                          : next_stamp(s, code - RH_START_START_NEAR);
     }
-    int64_t stamp = add(floor_div(s->end, s->stamp_units), distance);
-    int64_t end = (int64_t) ((uint64_t) stamp * (uint64_t) s->stamp_units);
-    return add(end, -duration);
 }
 
 static int decode_starts(struct decoder *d)

@@ -42,16 +42,20 @@ static int64_t start_code(struct rh_trace_encoder *e, const struct rh_trace_row 
     if (r->start == p->start) {
         return RH_START_AT_START;
     }
-    if (!e->stamp_units || end % e->stamp_units != 0) {
+    bool end_stamp = e->stamp_units && end % e->stamp_units == 0;
+    if (!end_stamp && (!e->stamp_units || r->start % e->stamp_units != 0)) {
         e->start_units[e->start_unit_count++] = r->start - p->end;
         return RH_START_UNITS;
     }
-    int64_t stamps = end / e->stamp_units - floor_div(p->end, e->stamp_units);
-    if (stamps >= 0 && stamps <= RH_START_CODE_MAX - RH_START_STAMP_NEAR) {
-        return RH_START_STAMP_NEAR + stamps;
+    int64_t stamp = (end_stamp ? end : r->start) / e->stamp_units;
+    int64_t stamps = stamp - floor_div(p->end, e->stamp_units);
+    int64_t near = end_stamp ? RH_START_END_NEAR : RH_START_START_NEAR;
+    int64_t near_max = (end_stamp ? RH_START_START_NEAR - 1 : RH_START_CODE_MAX) - near;
+    if (stamps >= 0 && stamps <= near_max) {
+        return near + stamps;
     }
     e->start_stamps[e->start_stamp_count++] = stamps;
-    return RH_START_STAMP;
+    return end_stamp ? RH_START_END_STAMP : RH_START_START_STAMP;
 }
 
 static int64_t distance(const struct rh_trace_encoder *e, int64_t from, int64_t to)

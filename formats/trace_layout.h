@@ -118,9 +118,13 @@ enum rh_start_code {
     RH_START_AT_END = 0,   /* it is the end (start plus duration) of the one before */
     RH_START_AT_START = 1, /* it is the start of the one before */
     RH_START_UNITS = 2,    /* end of the one before plus the next of START_UNITS */
-    RH_START_STAMP = 3,    /* this record's end is a whole ms: that of the one before, rounded down,
-                              plus    the next of START_STAMPS */
-    RH_START_STAMP_NEAR = 4, /* the same, plus code - 4 */
+    /* This record's end is a whole ms: the end of the one before, rounded down, plus the next of
+     * START_STAMPS; or the same of its start. */
+    RH_START_END_STAMP = 3,
+    RH_START_START_STAMP = 4,
+    /* The same with the distance in the code. */
+    RH_START_END_NEAR = 5,
+    RH_START_START_NEAR = 131,
     RH_START_CODE_MAX = 255,
 };
 
