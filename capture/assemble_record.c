@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture/assembly.h"
+#include "common/hash.h"
 #include "common/secret.h"
 
 static const struct rh_follow follow_unknown = {0};
@@ -425,6 +426,7 @@ int rh_assemble_flush_early(struct rh_assembler *a, struct rh_log_session *s, st
     stub->start_ns = p->start_ns;
     stub->stamp_ns = p->stamp_ns;
     stub->lxid = p->lxid;
+    stub->text_hash = rh_hash(rh_pending_span(p, p->text));
     s->pending = stub;
     rh_pending_put(&a->pool, p);
     return rc;
@@ -446,5 +448,13 @@ int rh_assemble_outcome(struct rh_assembler *a, struct rh_log_session *s, int64_
     r.outcome.execute_ns = execute_ns;
     r.outcome.sqlstate = sqlstate;
     s->unfinished_ordinal = 0;
+    struct rh_capture_stats *st = a->stats;
+    st->outcome_unknown--;
+    st->succeeded += sqlstate == 0;
+    st->timed += done_ns != RH_TIME_UNKNOWN && sqlstate == 0;
+    if (sqlstate != 0) {
+        st->failed++;
+        rh_capture_stats_add_error(st, sqlstate);
+    }
     return a->sink->record(a->sink->context, &r, err);
 }

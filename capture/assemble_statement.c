@@ -14,12 +14,12 @@
 #include <string.h>
 
 #include "capture/assembly.h"
+#include "common/hash.h"
 
 enum {
     /* A bind that comes later than this after the parse of a named statement is another round trip
      * of the client.  An unnamed one is prepared to be executed, however long that takes. */
     PARSE_GAP_MAX_MS = 50,
-    WAITING_BYTES_MAX = 256 * 1024 * 1024,
 };
 #define PARSE_GAP_MAX_NS (PARSE_GAP_MAX_MS * INT64_C(1000000))
 
@@ -88,6 +88,9 @@ static bool goes_on(const struct rh_assembler *a, const struct rh_pending *p,
         return true;
     }
     struct rh_span known = rh_pending_span(p, p->label);
+    if (!known.data || !label.data) {
+        return false;
+    }
     bool same_label = rh_span_equal(known, label);
     if (!same_label && p->parse_named && label.len > known.len && label.data[known.len] == '/') {
         same_label = memcmp(label.data, known.data, known.len) == 0;
@@ -165,7 +168,7 @@ static int on_bind(struct rh_assembler *a, struct rh_log_session *s, const struc
 
 static int limit_waiting(struct rh_assembler *a, struct rh_log_session *s, struct rh_error *err)
 {
-    return a->pool.bytes > WAITING_BYTES_MAX ? rh_assemble_flush_early(a, s, err) : 0;
+    return a->pool.bytes > a->waiting_bytes_max ? rh_assemble_flush_early(a, s, err) : 0;
 }
 
 static int on_execute(struct rh_assembler *a, struct rh_log_session *s,
@@ -248,7 +251,9 @@ static int on_duration(struct rh_assembler *a, struct rh_log_session *s,
         if (p->written) {
             s->pending = NULL;
             rh_pending_put(&a->pool, p);
-            return rh_assemble_outcome(a, s, a->now_ns, parts ? duration_ns : -1, 0, err);
+            /* It was the last to go out. */
+            int64_t done_ns = parts ? a->now_ns : s->last_start_ns + duration_ns;
+            return rh_assemble_outcome(a, s, done_ns, parts ? duration_ns : -1, 0, err);
         }
         if (parts) {
             p->execute_ns = duration_ns;
@@ -347,7 +352,8 @@ int rh_assemble_error(struct rh_assembler *a, struct rh_log_session *s,
     uint32_t sqlstate = rh_sqlstate_pack(e->sqlstate);
     uint32_t flags = cancel_flags(e);
     struct rh_pending *p = s->pending;
-    if (!e->query.data || (p && p->written)) {
+    bool of_written = p && p->written && rh_hash(e->query) == p->text_hash;
+    if (!e->query.data || of_written) {
         return unplaced_error(a, s, sqlstate, flags, err);
     }
     struct rh_span params = rh_logmsg_context_parameters(e->context);

@@ -10,7 +10,7 @@
 /* How long a complete statement waits for the next record of its session. */
 #define HOLD_MAX_NS RH_NS_PER_SEC
 
-enum { MASKED_MAX = 128 * 1024 * 1024 };
+enum { MASKED_MAX = 128 * 1024 * 1024, WAITING_BYTES_MAX = 256 * 1024 * 1024 };
 
 static const struct rh_follow follow_unknown = {0};
 
@@ -31,6 +31,7 @@ struct rh_assembler *rh_assembler_new(const struct rh_capture_sink *sink,
     rh_cut_evidence_init(&a->cut);
     rh_cut_evidence_init(&a->cut_in_context);
     a->now_ns = RH_TIME_UNKNOWN;
+    a->waiting_bytes_max = WAITING_BYTES_MAX;
     return a;
 }
 

@@ -20,6 +20,7 @@ struct rh_assembler {
     struct rh_capture_stats *stats;
     struct rh_log_sessions sessions;
     struct rh_pending_pool pool;
+    size_t waiting_bytes_max; /* of all pending statements, before running ones go out early */
     /* Statements that are complete but wait for the next record of their session, which tells
      * whether their transaction goes on; in order of their ends. */
     struct rh_pending *held_first;

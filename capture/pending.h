@@ -46,6 +46,7 @@ struct rh_pending {
     enum rh_log_idle idle; /* what its session was when it began, where that was logged */
     uint32_t flags;        /* enum rh_record_flag */
     uint32_t sqlstate;
+    uint64_t text_hash; /* if written */
     uint64_t lxid;
     uint64_t end_lxid;
     int64_t start_ns;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capture/assembly.h"
 #include "capture/log_files.h"
 #include "common/alloc.h"
 #include "common/buf.h"
@@ -114,6 +115,9 @@ void rh_probe_run_bytes(struct rh_probe *p, const char *data, size_t n, size_t c
     struct rh_error err = {0};
     rh_log_reader_init(&reader);
     struct rh_assembler *a = rh_assembler_new(&sink, &p->filter, &reader, &p->stats);
+    if (p->waiting_bytes_max > 0) {
+        a->waiting_bytes_max = p->waiting_bytes_max;
+    }
     rh_log_reader_start(&reader, "memory", read_bytes, &bytes);
     while (rh_log_reader_next(&reader, &e, &err) == 1) {
         assert_int_equal(rh_assembler_add(a, &e, &err), 0);

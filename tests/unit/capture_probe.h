@@ -26,7 +26,8 @@ struct rh_probe {
     struct rh_capture_filter filter;
     struct rh_capture_stats stats;
     struct rh_log_reader_counts counts;
-    char error[1000]; /* of reading, "" */
+    size_t waiting_bytes_max; /* 0: the default */
+    char error[1000];         /* of reading, "" */
 };
 
 void rh_probe_init(struct rh_probe *p);

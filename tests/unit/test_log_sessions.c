@@ -311,6 +311,51 @@ static void test_an_idle_session_does_not_hold_its_statement(void **state)
     assert_int_equal(f->probe.records[0].txn, B | E);
 }
 
+/* Too much waits for its outcome: records go out without it, and it follows. */
+static void test_outcomes_that_come_later(void **state)
+{
+    struct fixture *f = *state;
+    f->probe.waiting_bytes_max = 1;
+    LOG(&f->log, .stamp = "00:00:01.000", .tag = "idle", .message = "statement: SELECT 'timed'");
+    LOG(&f->log, .stamp = "00:00:01.500", .vxid = "3/0", .message = "duration: 500.250 ms");
+    LOG(&f->log, .stamp = "00:00:02.000", .message = "execute <unnamed>: SELECT 'failed'");
+    LOG(&f->log, .stamp = "00:00:03.000", .severity = "ERROR", .sqlstate = "22012",
+        .message = "division by zero", .query = "SELECT 'failed'");
+    LOG(&f->log, .stamp = "00:00:04.000", .tag = "idle", .message = "statement: SELECT 'well'");
+    LOG(&f->log, .stamp = "00:00:05.000", .tag = "idle", .severity = "ERROR", .sqlstate = "42601",
+        .message = "syntax error", .query = "SELEC 1");
+    run(f);
+    static const struct {
+        uint64_t ordinal;
+        const char *sqlstate;
+        int64_t done_ns;
+    } want[] = {{1, "00000", AT_MS(1500) + 250000},
+                {2, "22012", AT_MS(3000)},
+                {3, "00000", RH_TIME_UNKNOWN}};
+    size_t found = 0;
+    for (uint32_t i = 0; i < f->probe.count; i++) {
+        const struct rh_record *r = &f->probe.records[i];
+        char text[6];
+        if (r->kind == RH_KIND_OUTCOME) {
+            assert_true(found < 3);
+            assert_int_equal(r->ordinal, want[found].ordinal);
+            assert_string_equal(rh_sqlstate_unpack(r->outcome.sqlstate, text),
+                                want[found].sqlstate);
+            assert_int_equal(r->outcome.done_ns, want[found].done_ns);
+            found++;
+        }
+    }
+    assert_int_equal(found, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(rh_probe_statement(&f->probe, i)->outcome.sqlstate, RH_SQLSTATE_UNKNOWN);
+    }
+    rh_assert_span(rh_probe_statement(&f->probe, 3)->text, "SELEC 1");
+    assert_int_equal(f->probe.stats.outcome_unknown, 0);
+    assert_int_equal(f->probe.stats.succeeded, 2);
+    assert_int_equal(f->probe.stats.failed, 2);
+    assert_null(rh_probe_statement(&f->probe, 4));
+}
+
 static void add_transaction(struct rh_log_maker *m, const char *second, const char *vxid,
                             const char *table)
 {
@@ -403,6 +448,7 @@ int main(void)
         TEST(test_transactions_by_what_begins),
         TEST(test_transactions_of_the_extended_protocol),
         TEST(test_an_idle_session_does_not_hold_its_statement),
+        TEST(test_outcomes_that_come_later),
         TEST(test_filter_by_time_keeps_transactions_whole),
         TEST(test_filter_by_pattern_keeps_control),
         TEST(test_filter_by_names),
