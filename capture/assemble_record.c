@@ -413,7 +413,8 @@ int rh_assemble_flush_early(struct rh_assembler *a, struct rh_log_session *s, st
 {
     struct rh_pending *p = s->pending;
     uint64_t before = s->ordinal;
-    if (!s->wanted || p->stage != RH_PENDING_RUNNING || p->written) {
+    if (!s->wanted || p->stage != RH_PENDING_RUNNING || p->written ||
+        !rh_kind_is_statement(p->kind)) {
         return 0;
     }
     int rc = write_pending(a, s, p, &follow_unknown, err);
