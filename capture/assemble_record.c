@@ -42,6 +42,12 @@ void rh_assemble_unhold(struct rh_assembler *a, struct rh_pending *p)
     p->session = NULL;
 }
 
+/* Of two times; one that is not known is the earliest. */
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 static int put_session(struct rh_assembler *a, struct rh_log_session *s, int64_t closed_ns,
                        struct rh_error *err)
 {
@@ -77,6 +83,7 @@ int rh_assemble_open(struct rh_assembler *a, struct rh_log_session *s, struct rh
     if ((s->flags & RH_SESSION_JOINED_MIDWAY) || s->opened_ns == RH_TIME_UNKNOWN) {
         return 0;
     }
+    s->opened_told = true;
     struct rh_record r;
     rh_record_init(&r);
     r.kind = RH_KIND_OPEN;
@@ -99,6 +106,7 @@ int rh_assemble_gap(struct rh_assembler *a, struct rh_log_session *s, const char
             return -1;
         }
         r.session = s->number;
+        r.start_ns = later(at_ns, s->opened_told ? s->opened_ns : at_ns);
     }
     return a->sink->record(a->sink->context, &r, err);
 }
@@ -107,6 +115,7 @@ int rh_assemble_close(struct rh_assembler *a, struct rh_log_session *s, const ch
                       struct rh_error *err)
 {
     int rc = rh_assemble_flush(a, s, &follow_unknown, err);
+    int64_t closed_ns = later(s->last_stamp_ns, s->last_end_ns);
     bool has_something = s->authorized || (s->flags & RH_SESSION_LOGIN_FAILED) || s->textless > 0 ||
                          s->errors_unplaced > 0;
     if (rc == 0 && s->wanted && s->has_user && has_something &&
@@ -126,7 +135,7 @@ int rh_assemble_close(struct rh_assembler *a, struct rh_log_session *s, const ch
             rh_record_init(&r);
             r.kind = RH_KIND_CLOSE;
             r.session = s->number;
-            r.start_ns = s->last_stamp_ns;
+            r.start_ns = closed_ns;
             r.detail = rh_span_cstr(how);
             rc = a->sink->record(a->sink->context, &r, err);
         }
@@ -135,7 +144,7 @@ int rh_assemble_close(struct rh_assembler *a, struct rh_log_session *s, const ch
             a->stats->left_open++;
         }
         if (rc == 0) {
-            rc = put_session(a, s, how ? s->last_stamp_ns : RH_TIME_UNKNOWN, err);
+            rc = put_session(a, s, how ? closed_ns : RH_TIME_UNKNOWN, err);
         }
         a->sink->end_session(a->sink->context, s->number);
     }
@@ -226,6 +235,19 @@ static int64_t known(int64_t part_ns)
 }
 
 /*
+ * No statement starts before its session opened.  Where the opening is known to the second only,
+ * the statement's start tells more; it wins unless the OPEN record is out.
+ */
+static int64_t fit_opening(struct rh_log_session *s, int64_t start_ns)
+{
+    if (s->opened_told || s->opened_exact) {
+        return later(start_ns, s->opened_ns);
+    }
+    s->opened_ns = s->opened_ns > start_ns ? start_ns : s->opened_ns;
+    return start_ns;
+}
+
+/*
  * A statement ends at the stamp of its duration and begins its duration before.  That of an
  * extended one is the sum of its parts: what the client did between them is not counted, and it is
  * sent as a whole.
@@ -235,9 +257,7 @@ static void set_times(struct rh_log_session *s, const struct rh_pending *p, stru
     struct rh_outcome *o = &r->outcome;
     int64_t sum = known(p->parse_ns) + known(p->bind_ns) + known(p->execute_ns);
     int64_t start = p->execute_ns >= 0 ? p->done_ns - sum : p->start_ns;
-    if (s->last_start_ns != RH_TIME_UNKNOWN && start < s->last_start_ns) {
-        start = s->last_start_ns; /* the ordinal wins */
-    }
+    start = later(fit_opening(s, start), s->last_start_ns); /* the ordinal wins */
     s->last_start_ns = start;
     r->start_ns = start;
     o->parse_ns = p->parse_ns;
@@ -249,6 +269,7 @@ static void set_times(struct rh_log_session *s, const struct rh_pending *p, stru
     } else if (p->execute_ns >= 0 || (o->done_ns != RH_TIME_UNKNOWN && o->done_ns < start + sum)) {
         o->done_ns = start + sum;
     }
+    s->last_end_ns = later(later(s->last_end_ns, start), o->done_ns);
 }
 
 static void count_statement(struct rh_assembler *a, const struct rh_pending *p,
@@ -370,10 +391,10 @@ static int write_pending(struct rh_assembler *a, struct rh_log_session *s, struc
         a->stats->filtered += rh_kind_is_statement(r.kind);
         return 0;
     }
+    set_times(s, p, &r);
     if (rh_assemble_open(a, s, err) != 0) {
         return -1;
     }
-    set_times(s, p, &r);
     r.session = s->number;
     r.ordinal = ++s->ordinal;
     count_statement(a, p, &r);
@@ -449,6 +470,7 @@ int rh_assemble_outcome(struct rh_assembler *a, struct rh_log_session *s, int64_
     r.outcome.execute_ns = execute_ns;
     r.outcome.sqlstate = sqlstate;
     s->unfinished_ordinal = 0;
+    s->last_end_ns = later(s->last_end_ns, done_ns);
     struct rh_capture_stats *st = a->stats;
     st->outcome_unknown--;
     st->succeeded += sqlstate == 0;

@@ -67,14 +67,23 @@ static int end_by_record(struct rh_assembler *a, struct rh_log_session *s,
     return rh_assemble_close(a, s, how, err);
 }
 
+/* Not if statements came before: then the log has its records in disorder. */
+static void opens_now(const struct rh_assembler *a, struct rh_log_session *s)
+{
+    if (!s->written && !s->pending) {
+        s->opened_ns = a->now_ns;
+        s->opened_exact = true;
+        s->flags &= ~(uint32_t) RH_SESSION_JOINED_MIDWAY;
+    }
+}
+
 static void authorized(struct rh_assembler *a, struct rh_log_session *s, struct rh_span body)
 {
     struct rh_span name = rh_logmsg_application(&a->reader->messages, body);
     s->authorized = true;
     if (s->opened_ns == RH_TIME_UNKNOWN || (s->flags & RH_SESSION_JOINED_MIDWAY)) {
-        s->opened_ns = a->now_ns;
+        opens_now(a, s);
     }
-    s->flags &= ~(uint32_t) RH_SESSION_JOINED_MIDWAY;
     if (name.data) {
         rh_log_session_set_application(s, name);
     }
@@ -86,8 +95,7 @@ int rh_assemble_session_event(struct rh_assembler *a, struct rh_log_session *s,
 {
     switch (m->klass) {
     case RH_LOGMSG_RECEIVED:
-        s->opened_ns = a->now_ns;
-        s->flags &= ~(uint32_t) RH_SESSION_JOINED_MIDWAY;
+        opens_now(a, s);
         return 0;
     case RH_LOGMSG_REPLICATION_AUTHORIZED:
         s->flags |= RH_SESSION_REPLICATION;

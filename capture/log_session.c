@@ -56,7 +56,8 @@ struct rh_log_session *rh_log_sessions_add(struct rh_log_sessions *t, uint64_t k
     s->pid = pid;
     s->offset_s = RH_LOG_OFFSET_UNKNOWN;
     s->close_sqlstate = RH_SQLSTATE_UNKNOWN;
-    s->opened_ns = s->last_stamp_ns = s->last_start_ns = RH_TIME_UNKNOWN;
+    s->opened_ns = s->last_stamp_ns = RH_TIME_UNKNOWN;
+    s->last_start_ns = s->last_end_ns = RH_TIME_UNKNOWN;
     rh_known_names_init(&s->known);
     rh_map_put(&t->by_key, key, s);
     rh_map_put(&t->by_pid, pid, s);

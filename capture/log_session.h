@@ -28,7 +28,9 @@ struct rh_log_session {
     bool txn_open;   /* the next statement belongs to a transaction that has begun */
     bool txn_wanted; /* the transaction began within --from and --to */
     bool lost_client;
-    uint32_t zone; /* of its start, and that zone's offset */
+    bool opened_exact; /* opened_ns is the stamp of its connection */
+    bool opened_told;  /* its OPEN record is written */
+    uint32_t zone;     /* of its start, and that zone's offset */
     int32_t offset_s;
     uint32_t close_sqlstate; /* of its FATAL error, RH_SQLSTATE_UNKNOWN */
     uint64_t txn_lxid;
@@ -41,6 +43,7 @@ struct rh_log_session {
     int64_t opened_ns;
     int64_t last_stamp_ns;
     int64_t last_start_ns;
+    int64_t last_end_ns;
     struct rh_span user; /* these point into `names` */
     struct rh_span database;
     struct rh_span client;

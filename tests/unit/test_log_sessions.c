@@ -80,6 +80,58 @@ static void test_open_and_close(void **state)
     assert_int_equal(rh_probe_statement(&f->probe, 0)->outcome.sqlstate, 0);
 }
 
+/* A session's OPEN is its first record, and its CLOSE its last: a duration reaches back behind the
+ * opening (threads of other clocks, whole seconds), and ends are later than the last stamp. */
+static void check_order(const struct fixture *f, uint32_t session)
+{
+    int64_t open_ns = rh_probe_session(&f->probe, session)->session.opened_ns;
+    int64_t close_ns = rh_probe_session(&f->probe, session)->session.closed_ns;
+    for (uint32_t i = 0; i < f->probe.count; i++) {
+        const struct rh_record *r = &f->probe.records[i];
+        if (r->session != session) {
+            continue;
+        }
+        assert_true(r->start_ns >= open_ns);
+        assert_true(close_ns == RH_TIME_UNKNOWN || r->start_ns <= close_ns);
+        assert_true(close_ns == RH_TIME_UNKNOWN || r->outcome.done_ns <= close_ns);
+    }
+}
+
+static void test_no_statement_outside_its_session(void **state)
+{
+    struct fixture *f = *state;
+    struct rh_log_maker *m = &f->log;
+    LOG(m, .line = 1, .stamp = "00:00:00.700", .user = "", .database = "", .vxid = "", .tag = "",
+        .application = "", .backend_type = "not initialized",
+        .message = "connection received: host=[local]");
+    LOG(m, .stamp = "00:00:00.701", .tag = "authentication",
+        .message = "connection authorized: user=u database=d");
+    LOG(m, .stamp = "00:00:00.701", .vxid = "3/0",
+        .message = "duration: 1.100 ms  statement: SELECT 1");
+    LOG(m, .stamp = "00:00:00.701", .vxid = "", .tag = "idle",
+        .message = "disconnection: session time: 0:00:00.001 user=u database=d host=[local]");
+    /* Known to the second. */
+    LOG(m, .line = 1, .session = "6955b901.fa2", .pid = 4002, .start = "00:00:01",
+        .stamp = "00:00:01.000", .vxid = "3/0",
+        .message = "duration: 0.100 ms  statement: SELECT 2");
+    /* In disorder: the connection comes after the first statement. */
+    LOG(m, .line = 1, .session = "6955b901.fa2", .pid = 4002, .start = "00:00:01", .user = "",
+        .database = "", .vxid = "", .tag = "", .stamp = "00:00:03.000",
+        .message = "connection received: host=[local]");
+    LOG(m, .line = 2, .session = "6955b901.fa2", .pid = 4002, .start = "00:00:01",
+        .stamp = "00:00:03.000", .vxid = "3/0",
+        .message = "duration: 0.100 ms  statement: SELECT 3");
+    run(f);
+    check_order(f, 1);
+    check_order(f, 2);
+    const struct rh_record *r = rh_probe_statement(&f->probe, 0);
+    assert_int_equal(r->start_ns, AT_MS(700));
+    assert_int_equal(r->outcome.done_ns - r->start_ns, 1100000);
+    assert_int_equal(record_of_kind(f, RH_KIND_OPEN, 1)->start_ns, AT_MS(700));
+    assert_int_equal(record_of_kind(f, RH_KIND_CLOSE, 1)->start_ns, AT_MS(701) + 100000);
+    assert_int_equal(record_of_kind(f, RH_KIND_OPEN, 2)->start_ns, AT_MS(1000) - 100000);
+}
+
 static void test_sessions_without_end_or_beginning(void **state)
 {
     struct fixture *f = *state;
@@ -440,6 +492,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_open_and_close),
+        TEST(test_no_statement_outside_its_session),
         TEST(test_sessions_without_end_or_beginning),
         TEST(test_logins_that_fail),
         TEST(test_replication),
