@@ -174,7 +174,7 @@ static struct head read_wide_head(const struct rh_mp *m)
     }
     if (w->type == RH_MP_BOOL) {
         v = m->data[0] & 1;
-    } else if (w->is_signed && w->number_bytes < 8) {
+    } else if (w->is_signed && w->number_bytes > 0 && w->number_bytes < 8) {
         unsigned shift = 64 - 8 * w->number_bytes;
         v = (uint64_t) ((int64_t) (v << shift) >> shift);
     } else if (w->type == RH_MP_INT && !w->is_signed && v > INT64_MAX) {

@@ -3,6 +3,8 @@
  * blocks hold single records that belong between; so a read first finds which rows come next in
  * all of them, and then copies these.
  */
+#include <string.h>
+
 #include "formats/block_cache.h"
 #include "formats/session_blocks.h"
 #include "formats/trace_index.h"
@@ -339,6 +341,7 @@ int rh_session_cursor_seek(struct rh_session_cursor *c, struct rh_block_cache *c
     struct rh_record records[SEEK_BATCH];
     struct rh_arena arena;
     int n;
+    memset(records, 0, sizeof records);
     rh_session_state_init(&scratch);
     rh_arena_init(&arena, SEEK_BYTES / 4);
     struct rh_session_state *s = state ? state : &scratch;

@@ -28,10 +28,10 @@ void rh_trace_encoder_release(struct rh_trace_encoder *e)
         rh_free(e->columns[c].values);
     }
     void *const pieces[] = {
-        e->blobs.items,   e->rows,          e->sessions,    e->string_map,  e->template_map,
-        e->templates,     e->row_templates, e->by_template, e->start_units, e->start_stamps,
-        e->template_uses, e->timed_first,   e->timed_last,  e->cursor_rows, e->values,
-        e->scratch.ints,  e->flat,
+        e->row_params,  e->row_values,   e->blobs.items,   e->rows,          e->sessions,
+        e->string_map,  e->template_map, e->templates,     e->row_templates, e->by_template,
+        e->start_units, e->start_stamps, e->template_uses, e->timed_first,   e->timed_last,
+        e->cursor_rows, e->values,       e->scratch.ints,  e->flat,
     };
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         rh_free(pieces[i]);
@@ -49,8 +49,10 @@ static void reserve_rows(struct rh_trace_encoder *e, uint32_t n)
         struct rh_encode_column *column = &e->columns[c];
         column->values = rh_realloc(column->values, n, sizeof *column->values);
     }
-    e->rows = rh_realloc(e->rows, n, sizeof *e->rows);
+    e->rows = rh_realloc(e->rows, n, sizeof(void *));
     e->row_templates = rh_realloc(e->row_templates, n, sizeof *e->row_templates);
+    e->row_params = rh_realloc(e->row_params, n, sizeof *e->row_params);
+    e->row_values = rh_realloc(e->row_values, n, sizeof(void *));
     e->by_template = rh_realloc(e->by_template, n, sizeof *e->by_template);
     e->start_units = rh_realloc(e->start_units, n, sizeof *e->start_units);
     e->start_stamps = rh_realloc(e->start_stamps, n, sizeof *e->start_stamps);
@@ -136,15 +138,32 @@ static int compare_sessions(const void *a, const void *b)
     return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
+/* What is to be known of all rows before the first column is made. */
+static void summarise(struct rh_trace_encoder *e, struct rh_trace_row *const *rows, uint32_t count)
+{
+    e->min = count > 0 ? rows[0]->start : 0;
+    e->max = count > 0 ? rows[count - 1]->start : 0;
+    e->statement_count = 0;
+    e->has_outcomes = false;
+    e->has_extra = false;
+    e->has_run = false;
+    e->session_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_trace_row *r = rows[i];
+        add_session(e, r->session);
+        r->session->block_rows++;
+        e->statement_count += rh_kind_is_statement((enum rh_kind) r->kind);
+        e->has_outcomes |= r->kind == RH_KIND_OUTCOME;
+        e->has_extra |= r->extra != &rh_trace_row_no_extra;
+        e->has_run |= r->run != &rh_trace_row_no_run;
+    }
+}
+
 /* From start order to session order, which keeps the order within each session. */
 static void arrange(struct rh_trace_encoder *e, struct rh_trace_row *const *rows, uint32_t count,
                     struct rh_trace_writer_session *const *others, uint32_t other_count)
 {
-    e->session_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        add_session(e, rows[i]->session);
-        rows[i]->session->block_rows++;
-    }
+    summarise(e, rows, count);
     for (uint32_t i = 0; i < other_count; i++) {
         add_session(e, others[i]);
     }
@@ -164,49 +183,34 @@ static void arrange(struct rh_trace_encoder *e, struct rh_trace_row *const *rows
     e->row_count = count;
 }
 
-static void summarise(struct rh_trace_encoder *e)
+static void add_template(struct rh_trace_encoder *e, uint32_t id)
 {
-    e->min = 0;
-    e->max = 0;
-    e->statement_count = 0;
-    e->has_outcomes = false;
-    e->has_extra = false;
-    e->has_run = false;
-    for (uint32_t i = 0; i < e->row_count; i++) {
-        const struct rh_trace_row *r = e->rows[i];
-        e->min = i == 0 || r->start < e->min ? r->start : e->min;
-        e->max = i == 0 || r->start > e->max ? r->start : e->max;
-        e->statement_count += rh_kind_is_statement((enum rh_kind) r->kind);
-        e->has_outcomes |= r->kind == RH_KIND_OUTCOME;
-        e->has_extra |= r->extra != &rh_trace_row_no_extra;
-        e->has_run |= r->run != &rh_trace_row_no_run;
+    if (e->template_count == e->template_cap) {
+        e->template_cap = e->template_cap ? e->template_cap * 2 : 64;
+        e->templates = rh_realloc(e->templates, e->template_cap, sizeof *e->templates);
+        e->template_uses = rh_realloc(e->template_uses, e->template_cap, sizeof *e->template_uses);
     }
+    e->template_map[id] = e->template_count;
+    e->template_uses[e->template_count] = 0;
+    e->templates[e->template_count++] = id;
 }
 
-/* Give this block's templates numbers in order of first sight, and list the rows of each. */
-static void number_templates(struct rh_trace_encoder *e)
+/* The number in this block of a row's template; in order of first sight. */
+uint32_t rh_trace_encode_template(struct rh_trace_encoder *e, uint32_t id)
 {
-    e->template_count = 0;
-    for (uint32_t i = 0; i < e->row_count; i++) {
-        uint32_t id = e->rows[i]->tmpl;
-        if (id == RH_NO_STRING) {
-            e->row_templates[i] = RH_NO_STRING;
-            continue;
-        }
-        if (e->template_map[id] == RH_NO_STRING) {
-            if (e->template_count == e->template_cap) {
-                e->template_cap = e->template_cap ? e->template_cap * 2 : 64;
-                e->templates = rh_realloc(e->templates, e->template_cap, sizeof *e->templates);
-                e->template_uses =
-                    rh_realloc(e->template_uses, e->template_cap + 1, sizeof *e->template_uses);
-            }
-            e->template_map[id] = e->template_count;
-            e->template_uses[e->template_count] = 0;
-            e->templates[e->template_count++] = id;
-        }
-        e->row_templates[i] = e->template_map[id];
-        e->template_uses[e->row_templates[i]]++;
+    if (id == RH_NO_STRING) {
+        return RH_NO_STRING;
     }
+    if (e->template_map[id] == RH_NO_STRING) {
+        add_template(e, id);
+    }
+    e->template_uses[e->template_map[id]]++;
+    return e->template_map[id];
+}
+
+/* List the rows of each template. */
+static void group_by_template(struct rh_trace_encoder *e)
+{
     uint32_t *next = (uint32_t *) rh_trace_encode_flat(e, e->template_count + 1);
     uint32_t place = 0;
     for (uint32_t t = 0; t < e->template_count; t++) {
@@ -229,11 +233,11 @@ static bool encode(struct rh_trace_encoder *e)
     e->blobs.bytes = 0;
     e->string_map = reserve_map(e->string_map, &e->map_caps[0], e->store->strings.count);
     e->template_map = reserve_map(e->template_map, &e->map_caps[1], e->store->templates.count);
-    summarise(e);
-    number_templates(e);
+    e->template_count = 0;
     e->map_entries = 0;
     e->map_begin = rh_mp_begin_map(&e->data.raw);
     rh_trace_encode_columns(e);
+    group_by_template(e);
     bool fits = rh_trace_encode_values(e);
     rh_mp_end_map(&e->data.raw, e->map_begin, e->map_entries);
     return fits && rh_trace_encode_state(e) && !e->data.raw.over && !e->state.raw.over &&

@@ -51,8 +51,10 @@ struct rh_trace_encoder {
     uint32_t *template_uses;
     uint32_t template_count;
     uint32_t template_cap;
-    uint32_t *row_templates; /* by row: its template's number in this block */
-    uint32_t *by_template;   /* rows by template, those without one last */
+    uint32_t *row_templates;            /* by row: its template's number in this block */
+    uint32_t *row_params;               /* by row: how many parameters */
+    const struct rh_value **row_values; /* by row: literals, then parameters */
+    uint32_t *by_template;              /* rows by template, those without one last */
     struct rh_encode_column columns[RH_ROW_COLUMN_COUNT];
     int64_t *start_units;
     int64_t *start_stamps;
@@ -83,6 +85,8 @@ bool rh_trace_encoder_run(struct rh_trace_encoder *e, const struct rh_trace_row_
                           struct rh_trace_row *const *rows, uint32_t count,
                           struct rh_trace_writer_session *const *others, uint32_t other_count,
                           bool with_state);
+
+uint32_t rh_trace_encode_template(struct rh_trace_encoder *e, uint32_t id);
 
 /* Steps of the above, one a file. */
 void rh_trace_encode_columns(struct rh_trace_encoder *e);

@@ -2,6 +2,8 @@
 #include "formats/trace_defaults.h"
 #include "formats/trace_encode.h"
 
+enum { PREFETCH_ROWS = 8 };
+
 /* Most columns are the same in all rows: memory is written only from the first row that differs. */
 static inline void put(struct rh_trace_encoder *e, enum rh_column column, uint32_t i, int64_t v)
 {
@@ -90,7 +92,10 @@ static void put_identity(struct rh_trace_encoder *e, uint32_t i, const struct rh
     put(e, RH_COLUMN_FLAGS, i, r->flags);
     put(e, RH_COLUMN_TXN, i, r->txn);
     put(e, RH_COLUMN_HOLD, i, r->hold);
-    uint32_t t = e->row_templates[i];
+    uint32_t t = rh_trace_encode_template(e, r->tmpl);
+    e->row_templates[i] = t;
+    e->row_params[i] = r->param_count;
+    e->row_values[i] = r->values;
     put(e, RH_COLUMN_TEMPLATE, i, t == RH_NO_STRING ? RH_INT_UNKNOWN : (int64_t) t);
     put(e, RH_COLUMN_PARAM_COUNT, i, r->param_count);
     p->ordinal = r->ordinal;
@@ -169,6 +174,13 @@ static void fill_columns(struct rh_trace_encoder *e)
         }
         for (uint32_t i = first; i < end; i++) {
             const struct rh_trace_row *r = e->rows[i];
+            /* The rows of a session lie far apart in the window. */
+            if (i + PREFETCH_ROWS < e->row_count) {
+                const char *ahead = (const char *) e->rows[i + PREFETCH_ROWS];
+                __builtin_prefetch(ahead);
+                __builtin_prefetch(ahead + 64);
+                __builtin_prefetch(ahead + sizeof *r - 1);
+            }
             put_identity(e, i, r, &p);
             put_times(e, i, r, &p);
             put_outcome(e, i, r);

@@ -52,7 +52,7 @@ static void fill_session(struct rh_trace_encoder *e, uint32_t i, int64_t *v[], u
     v[RH_SESSION_FIRST_ORDINAL][i] = first ? (int64_t) first->ordinal : 0;
     v[RH_SESSION_ORDINAL_SPAN][i] = first ? (int64_t) (last->ordinal - first->ordinal) : 0;
     v[RH_SESSION_FIRST_START][i] = first ? first->start - e->min : 0;
-    bool timed = e->timed_first[i] != RH_INT_UNKNOWN;
+    bool timed = first && e->timed_first[i] != RH_INT_UNKNOWN;
     v[RH_SESSION_TIMED_FIRST][i] = timed ? e->timed_first[i] - first->start : RH_INT_UNKNOWN;
     v[RH_SESSION_TIMED_SPAN][i] = timed ? e->timed_last[i] - e->timed_first[i] : 0;
     v[RH_SESSION_LIST][i] = list_of(e, w, list_count);

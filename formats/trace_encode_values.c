@@ -5,23 +5,34 @@
 /* Which of a row's two lists of values. */
 enum list { LITERALS, PARAMS };
 
-static uint32_t list_count(const struct rh_trace_row *r, enum list which)
+static uint32_t literal_count(const struct rh_trace_encoder *e, uint32_t row)
 {
-    return which == LITERALS ? r->literal_count : r->param_count;
+    uint32_t t = e->row_templates[row];
+    return t == RH_NO_STRING ? 0 : e->store->slot_counts[e->templates[t]];
 }
 
-static const struct rh_value *list_values(const struct rh_trace_row *r, enum list which)
+static uint32_t list_count(const struct rh_trace_encoder *e, uint32_t row, enum list which)
 {
-    return which == LITERALS ? r->values : r->values + r->literal_count;
+    return which == LITERALS ? literal_count(e, row) : e->row_params[row];
 }
 
-/* The longest list of the rows by_template[first..end). */
-static uint32_t longest_list(const struct rh_trace_encoder *e, uint32_t first, uint32_t end,
-                             enum list which)
+static const struct rh_value *list_values(const struct rh_trace_encoder *e, uint32_t row,
+                                          enum list which)
 {
+    const struct rh_value *values = e->row_values[row];
+    return which == LITERALS || !values ? values : values + literal_count(e, row);
+}
+
+/* The longest list of template t's rows, by_template[first..end). */
+static uint32_t longest_list(const struct rh_trace_encoder *e, uint32_t t, uint32_t first,
+                             uint32_t end, enum list which)
+{
+    if (which == LITERALS) {
+        return e->store->slot_counts[e->templates[t]];
+    }
     uint32_t longest = 0;
     for (uint32_t k = first; k < end; k++) {
-        uint32_t n = list_count(e->rows[e->by_template[k]], which);
+        uint32_t n = e->row_params[e->by_template[k]];
         longest = n > longest ? n : longest;
     }
     return longest;
@@ -33,9 +44,9 @@ static void put_place(struct rh_trace_encoder *e, uint32_t first, uint32_t end, 
     struct rh_value *values = rh_trace_encode_value_room(e, end - first);
     uint32_t n = 0;
     for (uint32_t k = first; k < end; k++) {
-        const struct rh_trace_row *r = e->rows[e->by_template[k]];
-        if (list_count(r, which) > place) {
-            values[n++] = list_values(r, which)[place];
+        uint32_t row = e->by_template[k];
+        if (list_count(e, row, which) > place) {
+            values[n++] = list_values(e, row, which)[place];
         }
     }
     rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
@@ -49,7 +60,7 @@ static uint32_t count_columns(const struct rh_trace_encoder *e, enum list which)
     for (uint32_t t = 0; t < e->template_count; t++) {
         uint32_t end = first + e->template_uses[t];
         if (e->template_uses[t] >= RH_COLUMN_USES_MIN) {
-            columns += longest_list(e, first, end, which);
+            columns += longest_list(e, t, first, end, which);
         }
         first = end;
     }
@@ -57,28 +68,28 @@ static uint32_t count_columns(const struct rh_trace_encoder *e, enum list which)
 }
 
 /* Rows of templates that are too rare for columns of their own, in the order of the rows. */
-static bool put_shared(struct rh_trace_encoder *e, uint32_t total, enum list which)
+static void put_shared(struct rh_trace_encoder *e, uint32_t total, enum list which)
 {
     struct rh_value *values = rh_trace_encode_value_room(e, total);
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {
         uint32_t t = e->row_templates[i];
         if (t == RH_NO_STRING || e->template_uses[t] < RH_COLUMN_USES_MIN) {
-            const struct rh_value *from = list_values(e->rows[i], which);
-            for (uint32_t k = 0; k < list_count(e->rows[i], which); k++) {
+            const struct rh_value *from = list_values(e, i, which);
+            uint32_t count = list_count(e, i, which);
+            for (uint32_t k = 0; k < count; k++) {
                 values[n++] = from[k];
             }
         }
     }
     rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
-    return true;
 }
 
 static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list which)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {
-        total += list_count(e->rows[i], which);
+        total += list_count(e, i, which);
     }
     if (total == 0 || total > RH_BLOCK_VALUES_MAX) {
         return total == 0;
@@ -89,14 +100,15 @@ static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list 
     for (uint32_t t = 0; t < e->template_count; t++) {
         uint32_t end = first + e->template_uses[t];
         if (e->template_uses[t] >= RH_COLUMN_USES_MIN) {
-            uint32_t longest = longest_list(e, first, end, which);
+            uint32_t longest = longest_list(e, t, first, end, which);
             for (uint32_t place = 0; place < longest; place++) {
                 put_place(e, first, end, place, which);
             }
         }
         first = end;
     }
-    return put_shared(e, (uint32_t) total, which);
+    put_shared(e, (uint32_t) total, which);
+    return true;
 }
 
 /* Types and formats of all parameters, in the order of the rows. */
@@ -104,9 +116,10 @@ static void put_param_kinds(struct rh_trace_encoder *e)
 {
     uint32_t total = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {
-        total += e->rows[i]->param_count;
+        total += e->row_params[i];
     }
-    if (total == 0) {
+    /* Only what is not a default has types and formats, which lie in `extra`. */
+    if (total == 0 || !e->has_extra) {
         return;
     }
     int64_t *flat = rh_trace_encode_flat(e, total);
@@ -132,6 +145,9 @@ static void put_param_kinds(struct rh_trace_encoder *e)
 
 static bool put_result_formats(struct rh_trace_encoder *e)
 {
+    if (!e->has_extra) {
+        return true;
+    }
     uint64_t total = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {
         total += e->rows[i]->extra->result_format_count;
@@ -154,6 +170,9 @@ static bool put_result_formats(struct rh_trace_encoder *e)
 
 static void put_details(struct rh_trace_encoder *e)
 {
+    if (!e->has_extra) {
+        return;
+    }
     struct rh_value *values = rh_trace_encode_value_room(e, e->row_count);
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {

@@ -333,7 +333,7 @@ static int is_whole(struct rh_trace_file *f, uint64_t offset, const struct rh_fr
     if (result != 0) {
         return result;
     }
-    uint64_t inner;
+    uint64_t inner = 0;
     uint64_t limit = *next + RH_FRAME_MAGIC_BYTES - 1;
     result = find_frame(f, offset + RH_FRAME_BYTES, limit, &inner, err);
     if (result == 1) {
@@ -355,8 +355,8 @@ static int walk(struct rh_trace_file *f, struct rh_error *err)
     uint64_t offset = 0;
     uint64_t blob_bytes = 0;
     while (offset < f->size) {
-        struct rh_frame frame;
-        uint64_t next;
+        struct rh_frame frame = {0};
+        uint64_t next = f->size;
         int result = frame_at(f, offset, &frame, err);
         if (result == 1) {
             result = is_whole(f, offset, &frame, &next, err);

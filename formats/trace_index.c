@@ -81,7 +81,7 @@ static struct index_session *find_session(struct rh_trace_index *x, const struct
         found->s.opened_ns = RH_TIME_UNKNOWN;
         found->s.closed_ns = RH_TIME_UNKNOWN;
         rh_map_put(&x->by_key, key, found);
-        RH_GROW(x->sessions, x->count, x->cap);
+        RH_GROW(x->sessions, x->count, x->cap); /* NOLINT(bugprone-sizeof-expression) */
         x->sessions[x->count++] = found;
     }
     return found;

@@ -100,18 +100,19 @@ static struct rh_value copy_value(struct rh_arena *arena, struct rh_span s)
     return v;
 }
 
-static const struct rh_value *make_values(const struct rh_record *r, struct rh_arena *arena)
+static const struct rh_value *
+make_values(const struct rh_record *r, const struct rh_trace_row_text *text, struct rh_arena *arena)
 {
-    uint32_t n = r->literal_count + r->param_count;
+    uint32_t n = text->literal_count + r->param_count;
     if (n == 0) {
         return NULL;
     }
     struct rh_value *values = rh_arena_alloc(arena, n * sizeof *values);
-    for (uint32_t i = 0; i < r->literal_count; i++) {
-        values[i] = copy_value(arena, r->literals[i]);
+    for (uint32_t i = 0; i < text->literal_count; i++) {
+        values[i] = copy_value(arena, text->literals[i]);
     }
     for (uint32_t i = 0; i < r->param_count; i++) {
-        values[r->literal_count + i] =
+        values[text->literal_count + i] =
             copy_value(arena, rh_span(r->params[i].data, r->params[i].len));
     }
     return values;
@@ -204,7 +205,8 @@ static const struct rh_trace_row_run *make_run(const struct rh_run_part *run,
 }
 
 void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
-                       struct rh_trace_row_store *store, int64_t unit_ns)
+                       const struct rh_trace_row_text *text, struct rh_trace_row_store *store,
+                       int64_t unit_ns)
 {
     const struct rh_outcome *o = &r->outcome;
     int64_t start = rh_trace_row_units(r->start_ns, unit_ns);
@@ -215,11 +217,11 @@ void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
         .done = rh_trace_row_units(o->done_ns, unit_ns),
         .rows = o->rows < 0 ? RH_INT_UNKNOWN : o->rows,
         .bytes = o->bytes < 0 ? RH_INT_UNKNOWN : o->bytes,
-        .tmpl = r->tmpl.data ? rh_trace_row_store_template(store, r->tmpl) : RH_NO_STRING,
-        .literal_count = r->literal_count,
+        .tmpl = text->tmpl.data ? rh_trace_row_store_template(store, text->tmpl) : RH_NO_STRING,
+        .literal_count = text->literal_count,
         .param_count = r->param_count,
         .flags = r->flags,
-        .values = make_values(r, &store->arena),
+        .values = make_values(r, text, &store->arena),
         .sqlstate = o->sqlstate,
         .tag = put_string(store, o->tag),
         .results = o->results,

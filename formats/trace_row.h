@@ -120,12 +120,20 @@ uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_spa
  */
 int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns);
 
+/* A record's text, split; tmpl.data NULL: it has none. */
+struct rh_trace_row_text {
+    struct rh_span tmpl;
+    const struct rh_span *literals;
+    uint32_t literal_count;
+};
+
 /*
- * Make a row of a record whose text, if any, is split: tmpl and literals are set.  unit_ns is
- * 1000 in a workload, 1 in a run.  `session` is left to the caller.
+ * Make a row of a record and its text.  unit_ns is 1000 in a workload, 1 in a run.  `session` is
+ * left to the caller.
  */
 void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
-                       struct rh_trace_row_store *store, int64_t unit_ns);
+                       const struct rh_trace_row_text *text, struct rh_trace_row_store *store,
+                       int64_t unit_ns);
 
 /* Copy into another store; *maps have the new numbers of templates and strings, filled as
  * needed (RH_NO_STRING: not yet). */

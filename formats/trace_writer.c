@@ -170,9 +170,10 @@ static int check_record(const struct rh_record *r, struct rh_error *err)
     return 0;
 }
 
-/* The start in the file's unit, never before that of the record before. */
+/* The start in the file's unit, never before that of the record before; *ordinal may be filled in.
+ */
 static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
-                                struct rh_record *r)
+                                const struct rh_record *r, uint64_t *ordinal)
 {
     int64_t start = rh_trace_row_units(r->start_ns, w->unit_ns);
     if (start == RH_INT_UNKNOWN) {
@@ -181,9 +182,9 @@ static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_write
     start = start < s->last_start ? s->last_start : start;
     if (rh_kind_has_ordinal(r->kind)) {
         s->last_start = start;
-        s->last_ordinal = r->ordinal > s->last_ordinal ? r->ordinal : s->last_ordinal;
+        s->last_ordinal = *ordinal > s->last_ordinal ? *ordinal : s->last_ordinal;
     } else if (r->kind != RH_KIND_COPY_DATA) {
-        r->ordinal = s->last_ordinal;
+        *ordinal = s->last_ordinal;
     }
     w->newest_start = start > w->newest_start ? start : w->newest_start;
     return start;
@@ -243,6 +244,7 @@ static struct rh_trace_row *window_add(struct rh_trace_window *win)
 static void add_outcome(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
                         const struct rh_record *r)
 {
+    static const struct rh_trace_row_text no_text = {0};
     struct rh_trace_window *win = &w->window;
     struct rh_trace_row *target = NULL;
     bool is_open = s->open_ordinal == r->ordinal && r->ordinal != 0;
@@ -257,7 +259,7 @@ static void add_outcome(struct rh_trace_writer *w, struct rh_trace_writer_sessio
         }
     }
     struct rh_trace_row row;
-    rh_trace_row_make(&row, r, target ? &win->store : &w->late.store, w->unit_ns);
+    rh_trace_row_make(&row, r, &no_text, target ? &win->store : &w->late.store, w->unit_ns);
     row.session = s;
     if (target) {
         copy_outcome(target, &row, &win->store);
@@ -286,38 +288,47 @@ static void seal_if_full(struct rh_trace_writer *w)
     }
 }
 
+static struct rh_trace_row_text split_text(struct rh_trace_writer *w, const struct rh_record *r)
+{
+    if (r->tmpl.data || !r->text.data) {
+        return (struct rh_trace_row_text){r->tmpl, r->literals,
+                                          r->tmpl.data ? r->literal_count : 0};
+    }
+    rh_template_split(r->text, &w->tmpl, &w->literals);
+    return (struct rh_trace_row_text){rh_buf_span(&w->tmpl), w->literals.items, w->literals.count};
+}
+
+static void add_row(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
+                    const struct rh_record *r)
+{
+    struct rh_trace_row_text text = split_text(w, r);
+    uint64_t ordinal = r->ordinal;
+    int64_t start = place_in_session(w, s, r, &ordinal);
+    bool late = is_late(w, s, start);
+    struct rh_trace_window *win = late ? &w->late : &w->window;
+    struct rh_trace_row *row = window_add(win);
+    rh_trace_row_make(row, r, &text, &win->store, w->unit_ns);
+    row->session = s;
+    row->ordinal = ordinal;
+    move_row(row, start, r->start_ns != RH_TIME_UNKNOWN);
+    s->pending_rows++;
+    if (rh_kind_has_ordinal(r->kind) && row->done == RH_INT_UNKNOWN) {
+        s->open_ordinal = ordinal;
+        s->open_start = start;
+        s->open_row = late ? RH_NO_STRING : win->count - 1;
+    }
+}
+
 int rh_trace_writer_add(struct rh_trace_writer *w, const struct rh_record *r, struct rh_error *err)
 {
     if (report_failure(w, err) != 0 || check_record(r, err) != 0) {
         return -1;
     }
-    struct rh_record split = *r;
-    if (r->text.data && !r->tmpl.data) {
-        rh_template_split(r->text, &w->tmpl, &w->literals);
-        split.tmpl = rh_buf_span(&w->tmpl);
-        split.literals = w->literals.items;
-        split.literal_count = w->literals.count;
-    } else if (!r->tmpl.data) {
-        split.literal_count = 0;
-    }
     struct rh_trace_writer_session *s = rh_trace_writer_find_session(w, r->session, r->copy);
     if (r->kind == RH_KIND_OUTCOME) {
-        add_outcome(w, s, &split);
-        seal_if_full(w);
-        return report_failure(w, err);
-    }
-    int64_t start = place_in_session(w, s, &split);
-    bool late = is_late(w, s, start);
-    struct rh_trace_window *win = late ? &w->late : &w->window;
-    struct rh_trace_row *row = window_add(win);
-    rh_trace_row_make(row, &split, &win->store, w->unit_ns);
-    row->session = s;
-    move_row(row, start, r->start_ns != RH_TIME_UNKNOWN);
-    s->pending_rows++;
-    if (rh_kind_has_ordinal(r->kind) && row->done == RH_INT_UNKNOWN) {
-        s->open_ordinal = r->ordinal;
-        s->open_start = start;
-        s->open_row = late ? RH_NO_STRING : win->count - 1;
+        add_outcome(w, s, r);
+    } else {
+        add_row(w, s, r);
     }
     seal_if_full(w);
     return report_failure(w, err);

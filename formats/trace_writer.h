@@ -34,6 +34,8 @@ int rh_trace_writer_put_session(struct rh_trace_writer *w, const struct rh_sessi
                                 struct rh_error *err);
 /* The session takes no more records: its state is dropped once they are sealed. */
 void rh_trace_writer_end_session(struct rh_trace_writer *w, uint32_t number);
+/* The same for a copy (by --scale) of it. */
+void rh_trace_writer_end_copy(struct rh_trace_writer *w, uint32_t number, uint32_t copy);
 
 /* OPEN, CLOSE and GAP records may come for session 0 (the whole capture) too. */
 int rh_trace_writer_add(struct rh_trace_writer *w, const struct rh_record *r, struct rh_error *err);

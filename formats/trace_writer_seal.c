@@ -214,6 +214,25 @@ static int compare_ties(const void *a, const void *b)
     return x < y ? -1 : x > y; /* as they came */
 }
 
+/* Stable; groups of one ms of a log have a few rows and are nearly in order. */
+static void sort_ties(struct rh_trace_row **rows, uint32_t n)
+{
+    enum { INSERTION_MAX = 64 };
+    if (n > INSERTION_MAX) {
+        qsort(rows, n, sizeof(void *), compare_ties);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        struct rh_trace_row *row = rows[i];
+        uint32_t k = i;
+        while (k > 0 && comes_before(row, rows[k - 1])) {
+            rows[k] = rows[k - 1];
+            k--;
+        }
+        rows[k] = row;
+    }
+}
+
 static void sort_rows(struct rh_trace_writer *w, struct rh_trace_window *from)
 {
     uint32_t n = from->count;
@@ -226,18 +245,17 @@ static void sort_rows(struct rh_trace_writer *w, struct rh_trace_window *from)
         w->starts[i] = from->rows[i].start;
     }
     rh_start_order_make(&w->order, w->starts, n);
+    const uint32_t *order = w->order.order;
     for (uint32_t i = 0; i < n; i++) {
-        w->sorted[i] = &from->rows[w->order.order[i]];
+        w->sorted[i] = &from->rows[order[i]];
     }
     for (uint32_t i = 0; i < n;) {
         uint32_t end = i + 1;
-        bool in_order = true;
-        while (end < n && w->sorted[end]->start == w->sorted[i]->start) {
-            in_order &= !comes_before(w->sorted[end], w->sorted[end - 1]);
+        while (end < n && w->starts[order[end]] == w->starts[order[i]]) {
             end++;
         }
-        if (!in_order) {
-            qsort(w->sorted + i, end - i, sizeof(void *), compare_ties);
+        if (end - i > 1) {
+            sort_ties(w->sorted + i, end - i);
         }
         i = end;
     }
@@ -295,7 +313,7 @@ int rh_trace_writer_seal(struct rh_trace_writer *w, uint32_t keep)
     uint32_t end = win->count > keep ? win->count - keep : 0;
     sort_rows(w, win);
     while (first < end) {
-        uint32_t done;
+        uint32_t done = 0;
         if (put_rows(w, win, first, end - first, false, &done) != 0) {
             return -1;
         }
@@ -315,7 +333,7 @@ int rh_trace_writer_seal_late(struct rh_trace_writer *w)
     struct rh_trace_window *late = &w->late;
     sort_rows(w, late);
     for (uint32_t first = 0; first < late->count;) {
-        uint32_t done;
+        uint32_t done = 0;
         if (put_rows(w, late, first, late->count - first, true, &done) != 0) {
             return -1;
         }

@@ -82,14 +82,19 @@ int rh_trace_writer_put_session(struct rh_trace_writer *w, const struct rh_sessi
     return 0;
 }
 
-void rh_trace_writer_end_session(struct rh_trace_writer *w, uint32_t number)
+void rh_trace_writer_end_copy(struct rh_trace_writer *w, uint32_t number, uint32_t copy)
 {
-    struct rh_trace_writer_session *s = rh_map_get(&w->sessions, session_key(number, 0));
+    struct rh_trace_writer_session *s = rh_map_get(&w->sessions, session_key(number, copy));
     if (s && !s->ended) {
         s->ended = true;
-        RH_GROW(w->ended, w->ended_count, w->ended_cap);
+        RH_GROW(w->ended, w->ended_count, w->ended_cap); /* NOLINT(bugprone-sizeof-expression) */
         w->ended[w->ended_count++] = s;
     }
+}
+
+void rh_trace_writer_end_session(struct rh_trace_writer *w, uint32_t number)
+{
+    rh_trace_writer_end_copy(w, number, 0);
 }
 
 static void free_session(struct rh_trace_writer_session *s)
