@@ -31,7 +31,7 @@ build() {
         return 0
     fi
     failed=$((failed + 1))
-    grep -E -A 5 'error|FAILED|Error' "$report/$preset.log" | head -n 100
+    grep -E -A 8 '^FAILED|error:|CMake Error' "$report/$preset.log" | head -n 100
     return 1
 }
 
