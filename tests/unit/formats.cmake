@@ -11,3 +11,7 @@ rh_unit_test(test_session_state SOURCES test_session_state.c LINK rh_formats m)
 rh_unit_test(test_trace_limits SOURCES test_trace_limits.c LINK rh_formats m)
 rh_unit_test(test_trace_golden SOURCES test_trace_golden.c LINK rh_formats PkgConfig::MSGPACK m)
 rh_unit_test(test_trace_corpus SOURCES test_trace_corpus.c LINK rh_formats m)
+# Not a test: prints times.
+add_executable(bench_trace ../bench/bench_trace.c)
+target_include_directories(bench_trace PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
+target_link_libraries(bench_trace PRIVATE rh_formats PkgConfig::CMOCKA m)

@@ -377,6 +377,55 @@ static void test_another_reader_agrees(void **state)
     rh_buf_release(&file);
 }
 
+/* A later writer may add keys: the same parts with one more in each map. */
+static void add_unknown_key(struct rh_buf *part)
+{
+    assert_int_equal((unsigned char) part->data[0], 0xde);
+    part->data[2]++;
+    rh_mp_put_int(part, 63);
+    rh_mp_put_array(part, 2);
+    rh_mp_put_str(part, rh_span_cstr("news"));
+    rh_mp_put_map(part, 0);
+}
+
+static void test_unknown_keys_are_passed_over(void **state)
+{
+    (void) state;
+    struct rh_buf file;
+    rh_buf_init(&file, 1 << 20);
+    load(&file, golden_path);
+    for (size_t at = 0; at < file.len;) {
+        struct rh_frame frame;
+        char *raw;
+        at = next_frame(&file, at, &frame, &raw);
+        if (frame.type == RH_BLOCK_DATA && frame.blob_bytes == 0) {
+            struct rh_buf parts[2];
+            struct rh_trace_block block;
+            rh_buf_init(&parts[0], 1 << 20);
+            rh_buf_init(&parts[1], 1 << 20);
+            rh_buf_add(&parts[0], raw, frame.state_raw_bytes);
+            rh_buf_add(&parts[1], raw + frame.state_raw_bytes, frame.data_raw_bytes);
+            add_unknown_key(&parts[0]);
+            add_unknown_key(&parts[1]);
+            struct rh_block_bytes bytes = {frame, rh_buf_span(&parts[0]), rh_buf_span(&parts[1]),
+                                           RH_SPAN_LITERAL("")};
+            rh_trace_block_init(&block);
+            block.unit_ns = 1000;
+            assert_int_equal(rh_trace_block_decode(&block, &bytes), 0);
+            assert_int_equal(block.row_count, frame.record_count);
+            /* One byte less is another matter. */
+            bytes.data.len--;
+            rh_arena_clear(&block.arena);
+            assert_int_equal(rh_trace_block_decode(&block, &bytes), -1);
+            rh_trace_block_release(&block);
+            rh_buf_release(&parts[0]);
+            rh_buf_release(&parts[1]);
+        }
+        rh_free(raw);
+    }
+    rh_buf_release(&file);
+}
+
 static void write_example(const char *path)
 {
     struct rh_trace_writer *w = testing_open(path, RH_FILE_WORKLOAD, 0);
@@ -453,6 +502,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_stored_trace_is_read),
         cmocka_unit_test(test_written_trace_is_the_same),
         cmocka_unit_test(test_another_reader_agrees),
+        cmocka_unit_test(test_unknown_keys_are_passed_over),
         cmocka_unit_test(test_example_of_the_specification),
     };
     if (argc > 1 && strcmp(argv[1], "--update") == 0) {

@@ -348,6 +348,78 @@ static void test_partial_file(void **state)
     rh_free(path);
 }
 
+/* Several pieces overwritten at random: what still comes is right, and nothing crashes. */
+static void test_random_damage(void **state)
+{
+    (void) state;
+    enum { ROUNDS = 300, HITS_MAX = 6, HIT_BYTES_MAX = 40 };
+    char *path = testing_path("random.trace");
+    struct image image;
+    uint64_t seed = 2025;
+    write_trace(path);
+    load_image(&image, path);
+    char *copy = rh_malloc(image.size);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        memcpy(copy, image.data, image.size);
+        for (uint64_t hits = 1 + testing_below(&seed, HITS_MAX); hits > 0; hits--) {
+            size_t at = testing_below(&seed, image.size - HIT_BYTES_MAX);
+            size_t n = testing_below(&seed, HIT_BYTES_MAX);
+            size_t from = testing_below(&seed, image.size - HIT_BYTES_MAX);
+            /* Bytes of another place are likelier to make sense than noise. */
+            memmove(copy + at, copy + from, n);
+        }
+        store(path, copy, image.size);
+        struct rh_trace_file *file = NULL;
+        struct rh_trace_index *index = NULL;
+        struct rh_error err = {0};
+        bool seen[BLOCKS];
+        uint32_t damaged;
+        if (rh_trace_file_open(&file, path, &err) == 0) {
+            read_blocks(file, seen, &damaged);
+            assert_int_equal(rh_trace_index_new(&index, file, &err), 0);
+            rh_trace_index_free(index);
+            rh_trace_file_close(file);
+        }
+    }
+    rh_free(copy);
+    rh_free(image.data);
+    testing_remove(path);
+}
+
+/* A block that needs a later version is passed over and said; one of an unknown type is passed
+ * over. */
+static void test_later_versions(void **state)
+{
+    (void) state;
+    char *path = testing_path("later.trace");
+    struct image image;
+    struct rh_frame frame;
+    bool seen[BLOCKS];
+    uint32_t damaged;
+    write_trace(path);
+    load_image(&image, path);
+    assert_true(rh_frame_get(&frame, image.data + image.ends[2]));
+    frame.version = RH_TRACE_VERSION + 1;
+    rh_frame_put(&frame, image.data + image.ends[2]);
+    store(path, image.data, image.size);
+    expect_all_but(path, 2);
+    struct rh_trace_file *file = testing_open_file(path);
+    assert_non_null(strstr(rh_trace_file_incomplete_reason(file), "later format version"));
+    rh_trace_file_close(file);
+    frame.version = RH_TRACE_VERSION;
+    frame.type = 77;
+    rh_frame_put(&frame, image.data + image.ends[2]);
+    store(path, image.data, image.size);
+    file = testing_open_file(path);
+    read_blocks(file, seen, &damaged);
+    assert_false(seen[2]);
+    assert_true(seen[1] && seen[3]);
+    assert_true(rh_trace_file_complete(file));
+    rh_trace_file_close(file);
+    rh_free(image.data);
+    testing_remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +430,8 @@ int main(void)
         cmocka_unit_test(test_not_a_trace),
         cmocka_unit_test(test_no_records),
         cmocka_unit_test(test_partial_file),
+        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_later_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
