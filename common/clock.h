@@ -16,6 +16,21 @@
 #define RH_NS_PER_MS INT64_C(1000000)
 #define RH_NS_PER_SEC INT64_C(1000000000)
 
+/* a + b and a - b, ending at -INT64_MAX or INT64_MAX where 64 bits do not hold them: what a file
+ * says about times may be anything. */
+static inline int64_t rh_time_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? -INT64_MAX : INT64_MAX) : sum;
+}
+
+static inline int64_t rh_time_sub(int64_t a, int64_t b)
+{
+    int64_t difference;
+    return __builtin_sub_overflow(a, b, &difference) ? (b < 0 ? INT64_MAX : -INT64_MAX)
+                                                     : difference;
+}
+
 int64_t rh_clock_mono_ns(void);
 int64_t rh_clock_wall_ns(void);
 

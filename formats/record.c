@@ -28,6 +28,7 @@ static const struct reason_words reason_words[RH_REASON_COUNT] = {
     [RH_REASON_READ_ONLY] = {"writes are not replayed", "read-only"},
     [RH_REASON_PROTOCOL] = {"skipped by the server after an error", "protocol"},
     [RH_REASON_DAMAGED] = {"trace is damaged there", "damaged"},
+    [RH_REASON_CANCEL_NOT_NEEDED] = {"cancel not needed", "cancel-not-needed"},
 };
 
 static const struct reason_words *find_reason(enum rh_reason reason)
@@ -81,6 +82,17 @@ char *rh_sqlstate_unpack(uint32_t sqlstate, char text[6])
     return text;
 }
 
+bool rh_sqlstate_is_of_types(uint32_t sqlstate)
+{
+    static const char *const states[] = {"42725", "42P18", "42804", "42883"};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (sqlstate == rh_sqlstate_pack(rh_span_cstr(states[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *rh_vantage_text(enum rh_vantage vantage)
 {
     switch (vantage) {
@@ -94,22 +106,25 @@ const char *rh_vantage_text(enum rh_vantage vantage)
     return "unknown vantage";
 }
 
+void rh_outcome_clear(struct rh_outcome *o)
+{
+    *o = (struct rh_outcome){
+        .first_ns = RH_TIME_UNKNOWN,
+        .done_ns = RH_TIME_UNKNOWN,
+        .parse_ns = -1,
+        .bind_ns = -1,
+        .execute_ns = -1,
+        .sqlstate = RH_SQLSTATE_UNKNOWN,
+        .rows = RH_COUNT_UNKNOWN,
+        .bytes = RH_COUNT_UNKNOWN,
+    };
+}
+
 void rh_record_init(struct rh_record *r)
 {
     *r = (struct rh_record){
         .kind = RH_KIND_QUERY,
         .start_ns = RH_TIME_UNKNOWN,
-        .outcome =
-            {
-                .first_ns = RH_TIME_UNKNOWN,
-                .done_ns = RH_TIME_UNKNOWN,
-                .parse_ns = -1,
-                .bind_ns = -1,
-                .execute_ns = -1,
-                .sqlstate = RH_SQLSTATE_UNKNOWN,
-                .rows = RH_COUNT_UNKNOWN,
-                .bytes = RH_COUNT_UNKNOWN,
-            },
         .run =
             {
                 .planned_ns = RH_TIME_UNKNOWN,
@@ -117,6 +132,7 @@ void rh_record_init(struct rh_record *r)
                 .ready_ns = RH_TIME_UNKNOWN,
             },
     };
+    rh_outcome_clear(&r->outcome);
 }
 
 int rh_record_text(const struct rh_record *r, struct rh_buf *out)

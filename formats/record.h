@@ -70,7 +70,8 @@ enum rh_reason {
         35, /* before the first transaction boundary after --from, or open at --to */
     RH_REASON_READ_ONLY = 36,
     RH_REASON_PROTOCOL = 37, /* skipped by the server after an error, up to Sync */
-    RH_REASON_DAMAGED = 38,  /* its block of the trace is damaged */
+    RH_REASON_DAMAGED = 38,  /* its block of the trace is damaged, or the trace cannot be read */
+    RH_REASON_CANCEL_NOT_NEEDED = 39, /* a cancel whose statement had ended already, or never ran */
     RH_REASON_COUNT = 64,
 };
 
@@ -105,6 +106,8 @@ enum rh_txn_mark {
 uint32_t rh_sqlstate_pack(struct rh_span text);
 /* Five characters and NUL; "" for unknown. */
 char *rh_sqlstate_unpack(uint32_t sqlstate, char text[6]);
+/* 42725, 42P18, 42804, 42883: what a parameter of unknown type (RH_FLAG_NO_TYPES) may cause. */
+bool rh_sqlstate_is_of_types(uint32_t sqlstate);
 
 struct rh_param {
     const char *data; /* NULL: SQL NULL */
@@ -127,6 +130,9 @@ struct rh_outcome {
     uint32_t results;   /* results of a Query string, 0 unknown */
     char tx_status;     /* ReadyForQuery after it: 'I' 'T' 'E', 0 unknown */
 };
+
+/* All unknown. */
+void rh_outcome_clear(struct rh_outcome *o);
 
 enum rh_fate {
     RH_FATE_NONE = 0,     /* of a workload */

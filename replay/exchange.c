@@ -13,16 +13,9 @@ void rh_exchange_begin(struct rh_exchange *x, enum rh_exchange_end end)
     x->parse_done = x->copy_failed = x->needs_sync = false;
     x->fatal[0] = '\0';
     x->data_rows = 0;
-    x->outcome = (struct rh_outcome){
-        .first_ns = RH_TIME_UNKNOWN,
-        .done_ns = RH_TIME_UNKNOWN,
-        .parse_ns = -1,
-        .bind_ns = -1,
-        .execute_ns = -1,
-        .sqlstate = 0,
-        .rows = RH_COUNT_UNKNOWN,
-        .bytes = 0,
-    };
+    rh_outcome_clear(&x->outcome);
+    x->outcome.sqlstate = 0;
+    x->outcome.bytes = 0;
 }
 
 /* Messages that the server may send at any time and that answer nothing. */

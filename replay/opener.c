@@ -106,7 +106,7 @@ static bool may_open(struct rh_opener *o, const struct rh_plan_session *ps, uint
     if (o->plan->speed_is_max) {
         return closed_prefix >= ps->closed_before;
     }
-    int64_t due_ns = o->begin_ns + rh_time_map_offset_ns(&o->plan->map, ps->open_ns);
+    int64_t due_ns = rh_time_add(o->begin_ns, rh_time_map_offset_ns(&o->plan->map, ps->open_ns));
     if (due_ns <= rh_clock_mono_ns()) {
         return true;
     }

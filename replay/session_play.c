@@ -21,16 +21,7 @@ static int64_t planned_ns(const struct rh_replay_session *s, const struct rh_rec
 static void clear_outcome(struct rh_record *r)
 {
     r->flags &= ~(uint32_t) OUTCOME_FLAGS;
-    r->outcome = (struct rh_outcome){
-        .first_ns = RH_TIME_UNKNOWN,
-        .done_ns = RH_TIME_UNKNOWN,
-        .parse_ns = -1,
-        .bind_ns = -1,
-        .execute_ns = -1,
-        .sqlstate = RH_SQLSTATE_UNKNOWN,
-        .rows = RH_COUNT_UNKNOWN,
-        .bytes = RH_COUNT_UNKNOWN,
-    };
+    rh_outcome_clear(&r->outcome);
 }
 
 /* A record that is not sent. */

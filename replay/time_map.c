@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "common/alloc.h"
+#include "common/clock.h"
 
 void rh_time_map_init(struct rh_time_map *m, int64_t origin_ns, double speed)
 {
@@ -25,7 +26,7 @@ int rh_time_map_cut(struct rh_time_map *m, int64_t from_ns, int64_t to_ns)
         return -1;
     }
     RH_GROW(m->cuts, m->cut_count, m->cut_cap);
-    int64_t removed_ns = rh_time_map_removed_ns(m) + (to_ns - from_ns);
+    int64_t removed_ns = rh_time_add(rh_time_map_removed_ns(m), rh_time_sub(to_ns, from_ns));
     m->cuts[m->cut_count++] = (struct rh_time_cut){from_ns, to_ns, removed_ns};
     return 0;
 }
@@ -46,7 +47,7 @@ static int64_t removed_before(const struct rh_time_map *m, int64_t trace_ns)
         return 0;
     }
     const struct rh_time_cut *last = &m->cuts[low - 1];
-    int64_t after_ns = last->to_ns > trace_ns ? last->to_ns - trace_ns : 0;
+    int64_t after_ns = last->to_ns > trace_ns ? rh_time_sub(last->to_ns, trace_ns) : 0;
     return last->removed_ns - after_ns;
 }
 
@@ -56,6 +57,9 @@ int64_t rh_time_map_scale_ns(const struct rh_time_map *m, int64_t length_ns)
         return length_ns;
     }
     double scaled = (double) length_ns / m->speed;
+    if (scaled <= -9e18) {
+        return -INT64_MAX / 2;
+    }
     return scaled < 9e18 ? (int64_t) scaled : INT64_MAX / 2;
 }
 
@@ -64,7 +68,8 @@ int64_t rh_time_map_offset_ns(const struct rh_time_map *m, int64_t trace_ns)
     if (trace_ns <= m->origin_ns) {
         return 0;
     }
-    return rh_time_map_scale_ns(m, trace_ns - m->origin_ns - removed_before(m, trace_ns));
+    int64_t passed_ns = rh_time_sub(trace_ns, m->origin_ns);
+    return rh_time_map_scale_ns(m, rh_time_sub(passed_ns, removed_before(m, trace_ns)));
 }
 
 int64_t rh_time_map_removed_ns(const struct rh_time_map *m)

@@ -1,5 +1,6 @@
 #include "replay/unsent.h"
 
+#include "common/clock.h"
 #include "formats/trace_reader.h"
 
 /* From when on there is something to write; INT64_MAX: nothing. */
@@ -24,18 +25,9 @@ static void make_unsent(const struct rh_plan *plan, const struct rh_plan_session
         r->run.fate = RH_FATE_NOT_SENT;
         r->run.reason = ps->rest;
     }
-    r->run.planned_ns += begin_wall_ns;
+    r->run.planned_ns = rh_time_add(r->run.planned_ns, begin_wall_ns);
     r->start_ns = r->run.planned_ns;
-    r->outcome = (struct rh_outcome){
-        .first_ns = RH_TIME_UNKNOWN,
-        .done_ns = RH_TIME_UNKNOWN,
-        .parse_ns = -1,
-        .bind_ns = -1,
-        .execute_ns = -1,
-        .sqlstate = RH_SQLSTATE_UNKNOWN,
-        .rows = RH_COUNT_UNKNOWN,
-        .bytes = RH_COUNT_UNKNOWN,
-    };
+    rh_outcome_clear(&r->outcome);
 }
 
 static int write_records(struct rh_plan *plan, struct rh_trace_file *file,

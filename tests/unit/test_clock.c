@@ -25,6 +25,20 @@ static void test_days_agree_with_the_c_library(void **state)
     }
 }
 
+static void test_sums_end_at_the_limits(void **state)
+{
+    (void) state;
+    assert_int_equal(rh_time_add(2, -5), -3);
+    assert_int_equal(rh_time_sub(2, 5), -3);
+    assert_int_equal(rh_time_add(INT64_MAX, 1), INT64_MAX);
+    assert_int_equal(rh_time_add(INT64_MIN, -1), -INT64_MAX);
+    assert_int_equal(rh_time_add(INT64_MIN, 0), INT64_MIN);
+    assert_int_equal(rh_time_sub(INT64_MAX, -1), INT64_MAX);
+    assert_int_equal(rh_time_sub(INT64_MIN, 1), -INT64_MAX);
+    assert_int_equal(rh_time_sub(0, INT64_MIN), INT64_MAX);
+    assert_int_equal(rh_time_sub(INT64_MIN, INT64_MIN), 0);
+}
+
 static void test_format(void **state)
 {
     (void) state;
@@ -150,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_days_agree_with_the_c_library),
+        cmocka_unit_test(test_sums_end_at_the_limits),
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_parse_with_zones),
         cmocka_unit_test(test_parse_local_time),

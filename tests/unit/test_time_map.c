@@ -66,13 +66,28 @@ static void test_is_monotonic(void **state)
     rh_time_map_release(&m);
 }
 
+/* Stamps of a trace may be anything that 64 bits hold. */
+static void test_far_times(void **state)
+{
+    (void) state;
+    struct rh_time_map m;
+    rh_time_map_init(&m, INT64_MIN + 1, 1.0);
+    assert_int_equal(rh_time_map_offset_ns(&m, INT64_MAX), INT64_MAX);
+    assert_int_equal(rh_time_map_cut(&m, INT64_MIN + 2, INT64_MAX), 0);
+    assert_true(rh_time_map_offset_ns(&m, INT64_MAX) >= 0);
+    rh_time_map_release(&m);
+    rh_time_map_init(&m, 0, 1e-6);
+    assert_true(rh_time_map_scale_ns(&m, INT64_MAX) > 0);
+    assert_true(rh_time_map_scale_ns(&m, -INT64_MAX) < 0);
+    rh_time_map_release(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_speed),
-        cmocka_unit_test(test_original_speed_is_exact),
-        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_is_monotonic),
+        cmocka_unit_test(test_speed),     cmocka_unit_test(test_original_speed_is_exact),
+        cmocka_unit_test(test_cuts),      cmocka_unit_test(test_is_monotonic),
+        cmocka_unit_test(test_far_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
