@@ -87,5 +87,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sink += touch_state(&sessions);
     }
     rh_trace_block_release(&block);
+    (void) sink;
     return 0;
 }

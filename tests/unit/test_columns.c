@@ -240,7 +240,7 @@ static void test_value_mixes(void **state)
                 texts[i] = testing_bytes(&seed, &arena, 300);
             }
             if (mix & 8) {
-                texts[i] = rh_span("abcdefghijklmnopqrstuvwxyz" + testing_below(&seed, 8), 9);
+                texts[i] = rh_span(&"abcdefghijklmnopqrstuvwxyz"[testing_below(&seed, 8)], 9);
             }
             if (mix & 16) {
                 texts[i] = RH_SPAN_LITERAL("the same");
