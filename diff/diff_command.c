@@ -41,7 +41,8 @@ static const struct rh_opt options[] = {
     {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
      "write the report to FILE [default: standard output]", NULL},
     {"gate", 'g', RH_OPT_ARG, "NAME=LIMIT", rh_opt_list, AT(gates),
-     "fail (exit status 1) when more than LIMIT is found (repeatable):\n"
+     "fail (exit status 1) when more than LIMIT is found\n"
+     "(repeatable) [default: nothing is judged]:\n"
      "new-errors=N, missing=N, row-mismatches=N, lag-p99-ms=X,\n"
      "time-added-pct=X; regressed=N cannot be judged yet (3)",
      NULL},
@@ -51,7 +52,8 @@ static const struct rh_opt options[] = {
      "for statements that wait for their twin; with less the files\n"
      "are read more often [default: 256MB]",
      NULL},
-    {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress", NULL},
+    {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet),
+     "no progress [default: shown on a terminal]", NULL},
     {0},
 };
 
@@ -61,7 +63,9 @@ static const struct rh_opt_command command = {
     .summary = "Compare two runs, or a run with the workload it replayed: times, errors, rows.",
     .options = options,
     .footer = "Exit status: 0 done, all gates passed; 1 a gate failed; 2 nothing to compare;\n"
-              "3 a file is not whole or a gate cannot be judged (the report is written).\n"
+              "3 a file is not whole or a gate cannot be judged (the report is written).  All but\n"
+              "missing cannot when over 1 % of the base's statements did not run in the candidate\n"
+              "as sessions were refused, lost or stopped.\n"
               "\n"
               "Examples:\n"
               "  pgrehearse diff old.run new.run\n"

@@ -59,10 +59,29 @@ int rh_gate_parse(struct rh_gate *gate, const char *text, struct rh_error *err)
     return 0;
 }
 
-/* Why a count of statements of the candidate says nothing, or NULL. */
-static const char *nothing_ran(const struct rh_result *r)
+/* What the candidate did not run or see answered for want of a connection. */
+static uint64_t unconnected(const struct rh_comparison *c)
 {
-    return r->comparison->side[RH_CANDIDATE].calls == 0 ? "nothing ran in the candidate" : NULL;
+    const struct rh_side_summary *side = &c->side[RH_CANDIDATE];
+    const uint64_t *by_reason = c->paired ? c->pairs.missing_by_reason : side->by_reason;
+    return by_reason[RH_REASON_CONNECT_FAILED] + by_reason[RH_REASON_SESSION_LOST] +
+           by_reason[RH_REASON_STOPPED] + by_reason[RH_REASON_DAMAGED] +
+           (c->paired ? c->pairs.missing_lost : side->lost);
+}
+
+/* Why the candidate's errors, rows and times say nothing, or NULL. */
+static const char *too_little_ran(const struct rh_comparison *c)
+{
+    const struct rh_side_summary *candidate = &c->side[RH_CANDIDATE];
+    uint64_t whole = c->paired ? c->side[RH_BASE].calls : candidate->statements;
+    if (candidate->calls == 0) {
+        return "nothing ran in the candidate";
+    }
+    if ((double) unconnected(c) * 100 > (double) whole * RH_GATE_UNCONNECTED_PCT) {
+        return "more than 1 % of the base's statements did not run in the candidate, as their "
+               "sessions were refused, lost, stopped or damaged";
+    }
+    return NULL;
 }
 
 static void judge_missing(struct rh_gate *gate, const struct rh_result *r)
@@ -109,18 +128,22 @@ static void judge_time_added(struct rh_gate *gate, const struct rh_result *r)
     }
 }
 
-void rh_gate_judge(struct rh_gate *gate, const struct rh_result *r)
+/* A gate on what ran: nothing is known of what did not. */
+static bool depends_on_coverage(enum rh_gate_kind kind)
 {
-    gate->actual = NAN;
-    gate->why = NULL;
+    return kind == RH_GATE_NEW_ERRORS || kind == RH_GATE_ROW_MISMATCHES ||
+           kind == RH_GATE_LAG_P99_MS || kind == RH_GATE_TIME_ADDED_PCT;
+}
+
+static void judge(struct rh_gate *gate, const struct rh_result *r)
+{
     switch (gate->kind) {
     case RH_GATE_REGRESSED:
     case RH_GATE_COUNT:
         gate->why = "this version has no statistical test of queries";
         break;
     case RH_GATE_NEW_ERRORS:
-        gate->why = nothing_ran(r);
-        gate->actual = gate->why ? NAN : (double) r->new_errors;
+        gate->actual = (double) r->new_errors;
         break;
     case RH_GATE_MISSING:
         judge_missing(gate, r);
@@ -134,6 +157,15 @@ void rh_gate_judge(struct rh_gate *gate, const struct rh_result *r)
     case RH_GATE_TIME_ADDED_PCT:
         judge_time_added(gate, r);
         break;
+    }
+}
+
+void rh_gate_judge(struct rh_gate *gate, const struct rh_result *r)
+{
+    gate->actual = NAN;
+    gate->why = depends_on_coverage(gate->kind) ? too_little_ran(r->comparison) : NULL;
+    if (!gate->why) {
+        judge(gate, r);
     }
     if (gate->why) {
         gate->state = RH_GATE_CANNOT_JUDGE;

@@ -23,6 +23,13 @@ enum rh_gate_kind {
     RH_GATE_COUNT,
 };
 
+/*
+ * When more than so many percent of the base's statements did not run in the candidate because
+ * sessions were refused, lost or stopped, or the trace is damaged, errors, rows and times of the
+ * rest prove nothing.
+ */
+enum { RH_GATE_UNCONNECTED_PCT = 1 };
+
 enum rh_gate_state { RH_GATE_PASS, RH_GATE_FAIL, RH_GATE_CANNOT_JUDGE };
 
 struct rh_gate {

@@ -15,17 +15,6 @@ const char *rh_error_class_name(enum rh_error_class klass)
     return names[klass];
 }
 
-bool rh_sqlstate_is_of_types(uint32_t sqlstate)
-{
-    static const char *const states[] = {"42725", "42P18", "42804", "42883"};
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (sqlstate == rh_sqlstate_pack(rh_span_cstr(states[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 double rh_query_mean_ns(const struct rh_query *q, enum rh_side side)
 {
     const struct rh_hist *h = &q->side[side].service;

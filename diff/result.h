@@ -85,7 +85,4 @@ void rh_result_release(struct rh_result *r);
 double rh_query_mean_ns(const struct rh_query *q, enum rh_side side);
 double rh_query_quantile_ns(const struct rh_query *q, enum rh_side side, double quantile);
 
-/* 42725, 42P18, 42804, 42883: what a parameter of unknown type may cause. */
-bool rh_sqlstate_is_of_types(uint32_t sqlstate);
-
 #endif

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/alloc.h"
 #include "common/clock.h"
+#include "common/log.h"
 #include "replay/conninfo.h"
 
 #define TIMEOUT_DEFAULT_NS (30 * RH_NS_PER_SEC)
@@ -25,6 +27,7 @@ struct rh_connector {
     struct rh_conninfo target;
     int64_t timeout_ns;
     size_t out_max;
+    const struct rh_source_guard *guard;
     int stop_fd; /* readable for good once stopping */
     pthread_t threads[RH_CONNECT_THREADS_MAX];
     uint32_t thread_count;
@@ -36,6 +39,10 @@ struct rh_connector {
     struct cancel *first_cancel;
     struct cancel **last_cancel;
     bool stopping;
+    void (*refused)(void *ctx, const struct rh_error *err);
+    void *refused_ctx;
+    struct sockaddr_storage first_peer; /* of the first connection; its family is 0 before */
+    bool has_warned;                    /* that a later one led elsewhere */
 };
 
 /*
@@ -98,15 +105,71 @@ static int connect_timed_out(const struct rh_connector *connector,
                         (double) connector->timeout_ns / (double) RH_NS_PER_SEC);
 }
 
-/* Poll to the end of the connect, its deadline, or the connector's. */
-static int connect_poll(const struct rh_connector *connector, struct rh_connect_request *request,
+/* -1 if the connection leads where none may. */
+static int check_peer(struct rh_connector *connector, struct rh_connect_request *request,
+                      const struct pg_conn *pg)
+{
+    int fd = PQsocket(pg);
+    if (!connector->guard || rh_source_guard_match(connector->guard, fd) != RH_SOURCE_SAME) {
+        return 0;
+    }
+    rh_source_guard_refuse(connector->guard, fd, &request->error);
+    pthread_mutex_lock(&connector->lock);
+    void (*refused)(void *ctx, const struct rh_error *err) = connector->refused;
+    void *ctx = connector->refused_ctx;
+    pthread_mutex_unlock(&connector->lock);
+    if (refused) {
+        refused(ctx, &request->error);
+    }
+    return -1;
+}
+
+/* Several hosts in the connection string, several addresses of a name, or a name that changed: all
+ * that was found out about the target holds for one server only. */
+static void compare_peers(struct rh_connector *connector, int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof peer;
+    char name[320];
+    memset(&peer, 0, sizeof peer);
+    if (getpeername(fd, (struct sockaddr *) (void *) &peer, &len) != 0) {
+        return;
+    }
+    pthread_mutex_lock(&connector->lock);
+    if (connector->first_peer.ss_family == 0) {
+        connector->first_peer = peer;
+    }
+    bool warn = !connector->has_warned && memcmp(&connector->first_peer, &peer, sizeof peer) != 0;
+    connector->has_warned = connector->has_warned || warn;
+    pthread_mutex_unlock(&connector->lock);
+    if (warn) {
+        rh_peer_describe(fd, name, sizeof name);
+        rh_log(RH_LOG_WARNING,
+               "a session reached %s, which is not the server that was probed: the target is more "
+               "than one server",
+               name);
+    }
+}
+
+/*
+ * Poll to the end of the connect, its deadline, or the connector's.  Between the connect to an
+ * address and the first byte that it sends there libpq returns (CONNECTION_MADE), so that the peer
+ * is checked before it hears of us.
+ */
+static int connect_poll(struct rh_connector *connector, struct rh_connect_request *request,
                         struct pg_conn *pg)
 {
     int64_t deadline_ns = request->began_ns + connector->timeout_ns;
     PostgresPollingStatusType want = PGRES_POLLING_WRITING;
-    while (want != PGRES_POLLING_OK) {
+    for (;;) {
         if (want == PGRES_POLLING_FAILED) {
             return connect_failed(request, pg);
+        }
+        if (check_peer(connector, request, pg)) {
+            return -1;
+        }
+        if (want == PGRES_POLLING_OK) {
+            return 0;
         }
         int64_t left_ns = deadline_ns - rh_clock_mono_ns();
         if (left_ns <= 0) {
@@ -125,10 +188,9 @@ static int connect_poll(const struct rh_connector *connector, struct rh_connect_
             want = PQconnectPoll(pg);
         }
     }
-    return 0;
 }
 
-static int connect_start(const struct rh_connector *connector, struct rh_connect_request *request,
+static int connect_start(struct rh_connector *connector, struct rh_connect_request *request,
                          const struct rh_conninfo *info)
 {
     struct pg_conn *pg = PQconnectStartParams(info->keywords, info->values, 0);
@@ -144,6 +206,7 @@ static int connect_start(const struct rh_connector *connector, struct rh_connect
         PQfinish(pg);
         return -1;
     }
+    compare_peers(connector, PQsocket(pg));
     return rh_conn_new(&request->conn, pg, &notices, connector->out_max, &request->error);
 }
 
@@ -290,6 +353,7 @@ int rh_connector_new(struct rh_connector **out, const struct rh_connector_option
     struct rh_connector *connector = rh_calloc(1, sizeof *connector);
     *out = connector;
     connector->stop_fd = -1;
+    connector->guard = options->guard;
     connector->last = &connector->first;
     connector->last_cancel = &connector->first_cancel;
     connector->out_max = options->out_max ? options->out_max : RH_CONN_OUT_MAX;
@@ -317,6 +381,15 @@ failed:
     rh_connector_free(connector);
     *out = NULL;
     return -1;
+}
+
+void rh_connector_on_refusal(struct rh_connector *connector,
+                             void (*report)(void *ctx, const struct rh_error *err), void *ctx)
+{
+    pthread_mutex_lock(&connector->lock);
+    connector->refused = report;
+    connector->refused_ctx = ctx;
+    pthread_mutex_unlock(&connector->lock);
 }
 
 void rh_connector_put(struct rh_connector *connector, struct rh_connect_request *request)

@@ -14,6 +14,7 @@
 #include "common/loop.h"
 #include "formats/record.h"
 #include "replay/conn.h"
+#include "replay/source_guard.h"
 
 struct rh_connector;
 
@@ -29,6 +30,9 @@ struct rh_connector_options {
     uint32_t threads;   /* 0: default; also the number of connects that run at once */
     int64_t timeout_ns; /* of one connect; 0: connect_timeout where libpq knows one, else 30 s */
     size_t out_max;     /* of rh_conn_new(); 0: default */
+    /* The server that no connection may lead to; NULL: there is none.  Stays as long as the
+     * connector. */
+    const struct rh_source_guard *guard;
 };
 
 /*
@@ -47,10 +51,12 @@ struct rh_connect_request {
     void *ctx;
 
     /* Out. */
-    struct rh_conn *conn;  /* NULL: it failed, see the rest; the receiver's to close */
-    char sqlstate[6];      /* of the server's refusal, "" if it sent none */
-    struct rh_error error; /* RH_ERR_NET, RH_ERR_STOPPED (the connector stops) or RH_ERR_USAGE */
-    int64_t began_ns;      /* monotonic: a thread took it */
+    struct rh_conn *conn; /* NULL: it failed, see the rest; the receiver's to close */
+    char sqlstate[6];     /* of the server's refusal, "" if it sent none */
+    /* RH_ERR_NET, RH_ERR_STOPPED (the connector stops), RH_ERR_USAGE or RH_ERR_REFUSED (it led to
+     * the guarded server, which was sent nothing). */
+    struct rh_error error;
+    int64_t began_ns; /* monotonic: a thread took it */
     int64_t ended_ns;
 
     /* The connector's own. */
@@ -62,6 +68,10 @@ struct rh_connect_request {
  * removes PGCLIENTENCODING from the environment (connector.c says why). */
 int rh_connector_new(struct rh_connector **out, const struct rh_connector_options *options,
                      struct rh_error *err);
+
+/* Have a connection that led to the guarded server reported, each in the thread that made it. */
+void rh_connector_on_refusal(struct rh_connector *connector,
+                             void (*report)(void *ctx, const struct rh_error *err), void *ctx);
 
 /* Requests are taken in this order.  From any thread. */
 void rh_connector_put(struct rh_connector *connector, struct rh_connect_request *request);

@@ -127,6 +127,7 @@ int rh_engine_init(struct rh_engine *e, const struct rh_engine_setup *setup, str
     rh_opener_init(&e->opener, e->plan,
                    setup->max_connections ? setup->max_connections : UINT32_MAX, e->workers[0].loop,
                    &calls);
+    rh_connector_on_refusal(e->connector, rh_engine_fail, e);
     return 0;
 
 fail:

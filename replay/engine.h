@@ -46,7 +46,7 @@ struct rh_engine {
 struct rh_engine_result {
     struct rh_tally tally;
     bool is_stopped; /* a signal ended it early */
-    bool has_failed; /* a file could not be read or written: see error */
+    bool has_failed; /* a file could not be read or written, or a connection led to the source */
     struct rh_error error;
     int64_t length_ns; /* from the clock's start to the last session's end; 0: it did not start */
     struct rh_feeder_counts read;
@@ -68,8 +68,8 @@ int rh_engine_init(struct rh_engine *e, const struct rh_engine_setup *setup, str
 void rh_engine_run(struct rh_engine *e, struct rh_engine_result *result);
 void rh_engine_release(struct rh_engine *e);
 
-/* The replay cannot go on: a rh_recorder_options.fail, a rh_feeder_options.fail.  From any thread;
- * the first one counts. */
+/* The replay cannot go on: a rh_recorder_options.fail, a rh_feeder_options.fail, the connector's
+ * report of a refusal.  From any thread; the first one counts. */
 void rh_engine_fail(void *engine, const struct rh_error *err);
 /* The user and database that a session is replayed as: a rh_recorder_options.identify. */
 void rh_engine_identify(void *engine, struct rh_session *session);

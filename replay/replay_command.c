@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/alloc.h"
@@ -33,6 +34,7 @@ struct command {
     struct rh_trace_file *file;
     struct rh_trace_index *index;
     struct rh_plan *plan;
+    struct rh_source_guard guard;
     struct rh_connector *connector;
     struct rh_target target;
     uint32_t max_connections;
@@ -64,6 +66,26 @@ static int open_trace(struct command *c, struct rh_error *err)
     return 0;
 }
 
+/* Only a file that was named is replaced: the run that is there may have taken hours. */
+static int check_run_path(struct command *c, struct rh_error *err)
+{
+    const char *path = rh_buf_cstr(&c->run_path);
+    struct stat run, trace;
+    if (stat(path, &run) != 0) {
+        return 0;
+    }
+    if (stat(c->trace_path, &trace) == 0 && run.st_dev == trace.st_dev &&
+        run.st_ino == trace.st_ino) {
+        return rh_error_set(err, RH_ERR_USAGE, "the run would replace the trace %s", c->trace_path);
+    }
+    if (!c->options.output) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "%s is there already; -o FILE names another run, -o %s replaces it",
+                            path, path);
+    }
+    return 0;
+}
+
 /* T.run beside T.trace. */
 static int choose_run_path(struct command *c, struct rh_error *err)
 {
@@ -79,10 +101,7 @@ static int choose_run_path(struct command *c, struct rh_error *err)
     if (c->run_path.over) {
         return rh_error_set(err, RH_ERR_USAGE, "the run file's name is too long");
     }
-    if (strcmp(rh_buf_cstr(&c->run_path), c->trace_path) == 0) {
-        return rh_error_set(err, RH_ERR_USAGE, "the run would replace the trace %s", c->trace_path);
-    }
-    return 0;
+    return check_run_path(c, err);
 }
 
 /* As many sessions at once as files can be open; more wait for their turn. */
@@ -127,12 +146,15 @@ static int connect_target(struct command *c, struct rh_error *err)
         .timeout_ns = c->options.connect_timeout_ns,
         /* One request at a time waits to be sent, whatever its size. */
         .out_max = (size_t) RH_PG_LARGE_MAX + RH_CONN_OUT_MAX,
+        .guard = c->options.allow_source ? NULL : &c->guard,
     };
+    if (!c->options.allow_source) {
+        rh_source_guard_init(&c->guard, rh_trace_file_header(c->file)->server_address);
+    }
     if (rh_connector_new(&c->connector, &options, err) != 0) {
         return -1;
     }
-    if (rh_target_probe(&c->target, c->connector, c->plan, rh_trace_file_header(c->file),
-                        &c->options, err) != 0) {
+    if (rh_target_probe(&c->target, c->connector, c->plan, &c->guard, &c->options, err) != 0) {
         return -1;
     }
     c->max_connections = limit_connections(c);
@@ -164,6 +186,20 @@ static int finish_run(struct command *c, struct rh_engine *e, struct rh_engine_r
     return rh_recorder_finish(e->recorder, result->is_stopped || result->has_failed, err);
 }
 
+/* Such a replay ended as it should, and yet it is not the whole workload. */
+static void warn_unsent(const struct rh_tally *t)
+{
+    uint64_t unsent = t->not_sent[RH_REASON_CONNECT_FAILED] + t->not_sent[RH_REASON_SESSION_LOST];
+    if (unsent == 0 && t->statements_lost == 0 && t->sessions_failed == 0 &&
+        t->sessions_lost == 0) {
+        return;
+    }
+    rh_log(RH_LOG_WARNING,
+           "%" PRIu64 " statements were not sent and %" PRIu64 " got no answer, as %" PRIu64
+           " sessions were refused and %" PRIu64 " lost",
+           unsent, t->statements_lost, t->sessions_failed, t->sessions_lost);
+}
+
 static int say_end(struct command *c, struct rh_engine_result *result)
 {
     struct rh_replay_summary summary = {
@@ -186,6 +222,7 @@ static int say_end(struct command *c, struct rh_engine_result *result)
     if (!c->options.quiet) {
         rh_replay_summary_print(&summary, stderr);
     }
+    warn_unsent(&result->tally);
     if (result->has_failed) {
         rh_log_error(&result->error);
     }

@@ -1,6 +1,7 @@
 #include "replay/replay_options.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,30 +70,34 @@ static const struct rh_opt options[] = {
     {.group = "Target"},
     {"dbname", 'd', RH_OPT_ARG, "DBNAME", rh_opt_string, AT(dbname),
      "database, connection string or URI\n[default: each session's own database]", NULL},
-    {"host", 'h', RH_OPT_ARG, "HOST", rh_opt_string, AT(host), "server's host or socket directory",
-     NULL},
-    {"port", 'p', RH_OPT_ARG, "PORT", rh_opt_string, AT(port), "server's port", NULL},
+    {"host", 'h', RH_OPT_ARG, "HOST", rh_opt_string, AT(host),
+     "server's host or socket directory\n[default: PGHOST, else the local socket]", NULL},
+    {"port", 'p', RH_OPT_ARG, "PORT", rh_opt_string, AT(port),
+     "server's port [default: PGPORT, else 5432]", NULL},
     {"username", 'U', RH_OPT_ARG, "USER", rh_opt_string, AT(user),
      "connect as USER [default: each session's own user]", NULL},
     {"connect-timeout", 0, RH_OPT_ARG, "TIME", read_timeout, AT(connect_timeout_ns),
-     "give up a connect after TIME [default: 30s]", NULL},
+     "give up a connect after TIME\n[default: connect_timeout of libpq, else 30s]", NULL},
     {"allow-source", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(allow_source),
-     "replay even on the server that was captured, or where\nothers have transactions open", NULL},
+     "replay even on the server that was captured, or where\nothers have transactions open "
+     "[default: such a server is refused]",
+     NULL},
     {.group = "What is replayed"},
     {"from", 0, RH_OPT_ARG, "TIME", rh_opt_time, AT(from_ns),
-     "begin at TIME; sessions that ran then are restored and\nstart at their next transaction",
+     "begin at TIME; sessions that ran then are restored and\nstart at their next transaction "
+     "[default: the trace's begin]",
      NULL},
     {"to", 0, RH_OPT_ARG, "TIME", rh_opt_time, AT(to_ns),
-     "end before TIME; transactions open then are not started", NULL},
+     "end before TIME; transactions open then are not started\n[default: the trace's end]", NULL},
     {"map-user", 0, RH_OPT_ARG, "A=B", rh_opt_list, AT(map_users),
-     "sessions of user A connect as B (repeatable)", NULL},
+     "sessions of user A connect as B (repeatable)\n[default: as A]", NULL},
     {"map-database", 0, RH_OPT_ARG, "A=B", rh_opt_list, AT(map_databases),
-     "sessions in database A connect to B (repeatable)", NULL},
+     "sessions in database A connect to B (repeatable)\n[default: to A]", NULL},
     {.group = "How it is replayed"},
     {"speed", 's', RH_OPT_ARG, "X", read_speed, AT(speed),
      "X times as fast as captured; max: without pauses\n[default: 1]", NULL},
     {"skip-idle", 0, RH_OPT_MAYBE_ARG, "TIME", read_skip_idle, AT(skip_idle_ns),
-     "cut pauses in which nothing runs to TIME [TIME: 1s]", NULL},
+     "cut pauses in which nothing runs to TIME, or to 1s\n[default: no pause is cut]", NULL},
     {"jobs", 'j', RH_OPT_ARG, "N", read_jobs, AT(jobs),
      "worker threads [default: number of cores, at most 4]", NULL},
     {"max-connections", 0, RH_OPT_ARG, "N", rh_opt_count, AT(max_connections),
@@ -103,10 +108,13 @@ static const struct rh_opt options[] = {
      "memory for decoded blocks of the trace [default: 64MB]", NULL},
     {.group = "Output"},
     {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
-     "the run file [default: T.run beside T.trace]", NULL},
-    {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress and no summary", NULL},
+     "the run file; one that is there is replaced\n[default: T.run beside T.trace, which must not "
+     "be there]",
+     NULL},
+    {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet),
+     "warnings and errors only: no progress, no summary", NULL},
     {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
-     "tell about each lost or refused session", NULL},
+     "tell about each lost or refused session\n[default: only how many]", NULL},
     {0},
 };
 
@@ -116,9 +124,12 @@ const struct rh_opt_command rh_replay_command = {
     .summary = "Replay a captured workload on a server and record what came of each statement.",
     .options = options,
     .footer = "Passwords come from PGPASSWORD, the password file or a service file, as in psql;\n"
-              "PGUSER and PGDATABASE are ignored.\n"
+              "PGUSER and PGDATABASE are ignored, unless the trace does not tell a session's.\n"
+              "What -d says wins over -h, -p and -U.\n"
               "\n"
-              "Exit status: 0 all was replayed; 2 nothing was; 3 stopped early, or the trace is\n"
+              "Exit status: 0 the replay ran to its end, whatever came of the statements: failed\n"
+              "ones, and those not sent as their session was refused or lost, are in the summary\n"
+              "and in the run; 2 nothing was replayed; 3 it was stopped early, or the trace is\n"
               "damaged (the run file is kept).\n"
               "\n"
               "Examples:\n"
@@ -141,12 +152,14 @@ void rh_replay_options_init(struct rh_replay_options *o)
         .jobs = default_jobs(),
         .read_ahead_bytes = UINT64_C(64) << 20,
     };
+    rh_conninfo_init(&o->target);
 }
 
 void rh_replay_options_release(struct rh_replay_options *o)
 {
     rh_str_list_release(&o->map_users);
     rh_str_list_release(&o->map_databases);
+    rh_conninfo_release(&o->target);
 }
 
 static int check_map(const struct rh_str_list *list, const char *option, struct rh_error *err)
@@ -168,18 +181,46 @@ static int check_map(const struct rh_str_list *list, const char *option, struct 
     return 0;
 }
 
-int rh_replay_options_check(const struct rh_replay_options *o, struct rh_error *err)
+/* A map beside a target that names the user or database for all would be left unused. */
+static int check_maps(const struct rh_replay_options *o, struct rh_error *err)
 {
-    if (o->from_ns >= o->to_ns) {
-        return rh_error_set(err, RH_ERR_USAGE, "--from does not lie before --to");
+    if (o->map_users.count > 0 && rh_conninfo_get(&o->target, "user")) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "--map-user and a user for all sessions (-U, -d) exclude each other");
     }
-    if (o->user && o->map_users.count > 0) {
-        return rh_error_set(err, RH_ERR_USAGE, "--username and --map-user exclude each other");
+    if (o->map_databases.count > 0 && rh_conninfo_get(&o->target, "dbname")) {
+        return rh_error_set(
+            err, RH_ERR_USAGE,
+            "--map-database and a database for all sessions (-d) exclude each other");
     }
     if (check_map(&o->map_users, "--map-user", err) != 0) {
         return -1;
     }
     return check_map(&o->map_databases, "--map-database", err);
+}
+
+int rh_replay_options_check(struct rh_replay_options *o, struct rh_error *err)
+{
+    if (o->from_ns >= o->to_ns) {
+        return rh_error_set(err, RH_ERR_USAGE, "--from does not lie before --to");
+    }
+    if (rh_conninfo_set_target(&o->target, o->dbname, o->host, o->port, o->user, err) != 0) {
+        return -1;
+    }
+    return check_maps(o, err);
+}
+
+const char *rh_replay_options_hosts(const struct rh_replay_options *o)
+{
+    const char *given[] = {rh_conninfo_get(&o->target, "hostaddr"),
+                           rh_conninfo_get(&o->target, "host"), getenv("PGHOSTADDR"),
+                           getenv("PGHOST")};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        if (given[i] && given[i][0]) {
+            return strchr(given[i], ',') ? given[i] : NULL;
+        }
+    }
+    return NULL;
 }
 
 static struct rh_span map_name(const struct rh_str_list *list, struct rh_span name)
@@ -196,6 +237,9 @@ static struct rh_span map_name(const struct rh_str_list *list, struct rh_span na
 
 void rh_replay_options_identify(const struct rh_replay_options *o, struct rh_session *session)
 {
-    session->user = o->user ? rh_span_cstr(o->user) : map_name(&o->map_users, session->user);
-    session->database = map_name(&o->map_databases, session->database);
+    const char *user = rh_conninfo_get(&o->target, "user");
+    const char *database = rh_conninfo_get(&o->target, "dbname");
+    session->user = user ? rh_span_cstr(user) : map_name(&o->map_users, session->user);
+    session->database =
+        database ? rh_span_cstr(database) : map_name(&o->map_databases, session->database);
 }

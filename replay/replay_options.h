@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/opt.h"
 #include "formats/record.h"
+#include "replay/conninfo.h"
 
 enum { RH_JOBS_MAX = 64 };
 
@@ -26,6 +27,7 @@ struct rh_replay_options {
     const char *host;
     const char *port;
     const char *user;
+    struct rh_conninfo target; /* of these four, by rh_replay_options_check() */
     int64_t connect_timeout_ns;
     bool allow_source;
 
@@ -52,9 +54,14 @@ extern const struct rh_opt_command rh_replay_command;
 /* Default values. */
 void rh_replay_options_init(struct rh_replay_options *o);
 void rh_replay_options_release(struct rh_replay_options *o);
-/* What the table cannot check by itself: that the window is one, and that the maps hold A=B. */
-int rh_replay_options_check(const struct rh_replay_options *o, struct rh_error *err);
-/* Put the user and database that a captured session is replayed as in place of its own. */
+/* What the table cannot check by itself: that the window is one, that the maps hold A=B and have
+ * something to map, and that libpq can parse the target. */
+int rh_replay_options_check(struct rh_replay_options *o, struct rh_error *err);
+/* The target's hosts if they are a list, "a,b"; else NULL.  Those of a service file are not seen.
+ */
+const char *rh_replay_options_hosts(const struct rh_replay_options *o);
+/* Put the user and database that a captured session is replayed as in place of its own: those of
+ * the target, if it names any, else those of the maps. */
 void rh_replay_options_identify(const struct rh_replay_options *o, struct rh_session *session);
 
 #endif

@@ -54,18 +54,11 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
     rh_hist_merge(&into->lag_ns, &from->lag_ns);
 }
 
-bool rh_tally_types_unknown(const struct rh_record *r, uint32_t sqlstate)
+/* A failure that only the missing parameter types of a log explain. */
+static bool is_of_types(const struct rh_record *r)
 {
-    static const char *const states[] = {"42725", "42P18", "42804", "42883"};
-    if (!(r->flags & RH_FLAG_NO_TYPES) || r->param_count == 0) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (sqlstate == rh_sqlstate_pack(rh_span_cstr(states[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return (r->flags & RH_FLAG_NO_TYPES) && r->param_count > 0 &&
+           rh_sqlstate_is_of_types(r->outcome.sqlstate);
 }
 
 bool rh_tally_add(struct rh_tally *t, const struct rh_record *r)
@@ -100,7 +93,7 @@ bool rh_tally_add(struct rh_tally *t, const struct rh_record *r)
         return false;
     }
     t->statements_failed++;
-    count_state(t, r->outcome.sqlstate, rh_tally_types_unknown(r, r->outcome.sqlstate), 1);
+    count_state(t, r->outcome.sqlstate, is_of_types(r), 1);
     return true;
 }
 

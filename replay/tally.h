@@ -46,8 +46,6 @@ void rh_tally_init(struct rh_tally *t);
 void rh_tally_release(struct rh_tally *t);
 void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from);
 
-/* A failure that only the missing parameter types of a log explain (42725, 42P18, 42804, 42883). */
-bool rh_tally_types_unknown(const struct rh_record *r, uint32_t sqlstate);
 /* Count a record whose run part and outcome are final.  True if it is a statement that failed. */
 bool rh_tally_add(struct rh_tally *t, const struct rh_record *r);
 /* Most frequent first. */

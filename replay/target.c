@@ -1,15 +1,9 @@
 #include "replay/target.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <inttypes.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 
 #include "common/clock.h"
@@ -25,144 +19,6 @@ enum { ROUND_TRIPS_MIN = 5, IDENTITIES_MAX = 8, LOOKS = 3, LOOKS_BUSY = 2 };
 /* A connect that fails after longer than this is not tried as somebody else. */
 #define PATIENCE_NS (2 * RH_NS_PER_SEC)
 #define LOOK_PAUSE_NS (50 * RH_NS_PER_MS)
-
-/* Addresses are compared as IPv6, with IPv4 ones mapped into it. */
-static bool to_in6(const struct sockaddr *sa, struct in6_addr *address)
-{
-    if (sa->sa_family == AF_INET6) {
-        *address = ((const struct sockaddr_in6 *) (const void *) sa)->sin6_addr;
-        return true;
-    }
-    if (sa->sa_family != AF_INET) {
-        return false;
-    }
-    memset(address, 0, sizeof *address);
-    address->s6_addr[10] = address->s6_addr[11] = 0xff;
-    memcpy(&address->s6_addr[12], &((const struct sockaddr_in *) (const void *) sa)->sin_addr, 4);
-    return true;
-}
-
-/* Whether the address is one of this machine's. */
-static bool is_own(const struct in6_addr *address)
-{
-    bool mapped_loopback = IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127;
-    if (mapped_loopback || IN6_IS_ADDR_LOOPBACK(address)) {
-        return true;
-    }
-    struct ifaddrs *all;
-    bool found = false;
-    if (getifaddrs(&all) != 0) {
-        return false;
-    }
-    for (struct ifaddrs *i = all; i && !found; i = i->ifa_next) {
-        struct in6_addr own;
-        found = i->ifa_addr && to_in6(i->ifa_addr, &own) && memcmp(&own, address, sizeof own) == 0;
-    }
-    freeifaddrs(all);
-    return found;
-}
-
-/* The port that a socket "/dir/.s.PGSQL.5432" stands for, -1 if it has another name. */
-static long port_of_socket(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    char *end;
-    if (!dot || !strstr(path, ".s.PGSQL.")) {
-        return -1;
-    }
-    long port = strtol(dot + 1, &end, 10);
-    return *end == '\0' ? port : -1;
-}
-
-/* The peer is at a host of these names and on this port. */
-static bool peer_is(const struct sockaddr_storage *peer, const char *host, long port)
-{
-    struct in6_addr peer_address;
-    bool is_socket = peer->ss_family == AF_UNIX;
-    const struct sockaddr *sa = (const struct sockaddr *) (const void *) peer;
-    long peer_port;
-    if (is_socket) {
-        peer_port = port_of_socket(((const struct sockaddr_un *) (const void *) peer)->sun_path);
-    } else if (peer->ss_family == AF_INET6) {
-        peer_port = ntohs(((const struct sockaddr_in6 *) (const void *) peer)->sin6_port);
-    } else {
-        peer_port = ntohs(((const struct sockaddr_in *) (const void *) peer)->sin_port);
-    }
-    if (peer_port != port) {
-        return false;
-    }
-
-    bool peer_is_own = is_socket || (to_in6(sa, &peer_address) && is_own(&peer_address));
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
-    if (getaddrinfo(host, NULL, &hints, &found) != 0) {
-        return false;
-    }
-    bool same = false;
-    for (struct addrinfo *i = found; i && !same; i = i->ai_next) {
-        struct in6_addr address;
-        if (!to_in6(i->ai_addr, &address)) {
-            continue;
-        }
-        same = peer_is_own && is_own(&address);
-        if (!is_socket) {
-            same = same || memcmp(&address, &peer_address, sizeof address) == 0;
-        }
-    }
-    freeaddrinfo(found);
-    return same;
-}
-
-bool rh_target_is_source(int fd, struct rh_span source_address)
-{
-    struct sockaddr_storage peer;
-    socklen_t peer_len = sizeof peer;
-    char text[320], *colon, *end;
-    memset(&peer, 0, sizeof peer);
-    if (!source_address.data || source_address.len >= sizeof text ||
-        getpeername(fd, (struct sockaddr *) (void *) &peer, &peer_len) != 0) {
-        return false;
-    }
-    memcpy(text, source_address.data, source_address.len);
-    text[source_address.len] = '\0';
-    if (text[0] == '/') {
-        return peer.ss_family == AF_UNIX &&
-               strcmp(((struct sockaddr_un *) (void *) &peer)->sun_path, text) == 0;
-    }
-    colon = strrchr(text, ':');
-    if (!colon) {
-        return false;
-    }
-    *colon = '\0';
-    long port = strtol(colon + 1, &end, 10);
-    if (*end != '\0') {
-        return false;
-    }
-    char *host = text;
-    size_t n = strlen(host);
-    if (n > 2 && host[0] == '[' && host[n - 1] == ']') {
-        host[n - 1] = '\0';
-        host++;
-    }
-    return peer_is(&peer, host, port);
-}
-
-static void describe_peer(int fd, char *text, size_t size)
-{
-    struct sockaddr_storage peer;
-    socklen_t peer_len = sizeof peer;
-    char host[256], port[32];
-    memset(&peer, 0, sizeof peer);
-    snprintf(text, size, "unknown");
-    if (getpeername(fd, (struct sockaddr *) (void *) &peer, &peer_len) != 0) {
-        return;
-    }
-    if (peer.ss_family == AF_UNIX) {
-        snprintf(text, size, "%s", ((struct sockaddr_un *) (void *) &peer)->sun_path);
-    } else if (getnameinfo((struct sockaddr *) (void *) &peer, peer_len, host, sizeof host, port,
-                           sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
-        snprintf(text, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-    }
-}
 
 /* Rows of a query's answer; -1 if the server answers with an error. */
 static int ask_rows(struct rh_probe *p, const char *sql, int64_t *rows, struct rh_error *err)
@@ -241,24 +97,32 @@ static int check_others(struct rh_probe *p, const struct rh_target *target, stru
     return 0;
 }
 
-static int check_source(const struct rh_conn *conn, const struct rh_target *target,
-                        const struct rh_trace_header *source, struct rh_error *err)
+/* The connector refuses the source; what is left is to say what it cannot know. */
+static void say_unknown(const struct rh_target *target, const struct rh_source_guard *guard)
 {
-    if (!source->server_address.data) {
+    if (guard->name[0] == '\0') {
         rh_log(RH_LOG_INFO,
                "the trace does not tell which server it comes from; make sure that it "
                "is not %s",
                target->address);
-        return 0;
+    } else if (guard->why[0]) {
+        rh_log(RH_LOG_WARNING,
+               "whether %s is the server that was captured (%s) cannot be told, %s; make sure "
+               "that it is not",
+               target->address, guard->name, guard->why);
     }
-    if (!rh_target_is_source(rh_conn_fd(conn), source->server_address)) {
-        return 0;
+}
+
+/* One server is looked at, and the sessions may reach others. */
+static void say_hosts(const struct rh_target *target, const struct rh_replay_options *options)
+{
+    const char *hosts = rh_replay_options_hosts(options);
+    if (hosts) {
+        rh_log(RH_LOG_WARNING,
+               "the target is a list of hosts (%s): only %s is probed, and sessions may reach "
+               "the others",
+               hosts, target->address);
     }
-    return rh_error_set(
-        err, RH_ERR_REFUSED,
-        "%s is the server that was captured (%.*s); --allow-source replays there all "
-        "the same",
-        target->address, (int) source->server_address.len, source->server_address.data);
 }
 
 /* The first of the sessions' identities that the server lets in. */
@@ -289,7 +153,7 @@ static int connect_as_any(struct rh_connector *connector, const struct rh_plan *
             *conn = request.conn;
             return 0;
         }
-        if (count == 1) {
+        if (count == 1 || request.error.code == RH_ERR_REFUSED) {
             *err = request.error;
         }
         if (request.error.code != RH_ERR_NET || request.ended_ns - request.began_ns > PATIENCE_NS) {
@@ -300,7 +164,7 @@ static int connect_as_any(struct rh_connector *connector, const struct rh_plan *
 }
 
 int rh_target_probe(struct rh_target *target, struct rh_connector *connector,
-                    const struct rh_plan *plan, const struct rh_trace_header *source,
+                    const struct rh_plan *plan, const struct rh_source_guard *guard,
                     const struct rh_replay_options *options, struct rh_error *err)
 {
     struct rh_conn *conn;
@@ -316,10 +180,13 @@ int rh_target_probe(struct rh_target *target, struct rh_connector *connector,
         snprintf(target->version, sizeof target->version, "%.*s", (int) strcspn(version, " "),
                  version);
     }
-    describe_peer(rh_conn_fd(conn), target->address, sizeof target->address);
-    if (!options->allow_source &&
-        (check_source(conn, target, source, err) != 0 || check_others(&probe, target, err) != 0)) {
-        goto out;
+    rh_peer_describe(rh_conn_fd(conn), target->address, sizeof target->address);
+    say_hosts(target, options);
+    if (!options->allow_source) {
+        say_unknown(target, guard);
+        if (check_others(&probe, target, err) != 0) {
+            goto out;
+        }
     }
     if (ask_rows(&probe,
                  "SELECT 1 FROM pg_catalog.generate_series(1, "

@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "formats/trace_header.h"
 #include "replay/connector.h"
 #include "replay/plan.h"
 #include "replay/replay_options.h"
+#include "replay/source_guard.h"
 
 enum { RH_ROUND_TRIPS = 200 };
 
@@ -27,14 +27,12 @@ struct rh_target {
 };
 
 /*
- * Connect as one of the plan's sessions and find out.  RH_ERR_NET: no connection; RH_ERR_REFUSED: a
- * replay might do harm there (not with --allow-source); RH_ERR_STOPPED.
+ * Connect as one of the plan's sessions and find out; say what the guard cannot tell.  RH_ERR_NET:
+ * no connection; RH_ERR_REFUSED: a replay might do harm there (not with --allow-source);
+ * RH_ERR_STOPPED.
  */
 int rh_target_probe(struct rh_target *target, struct rh_connector *connector,
-                    const struct rh_plan *plan, const struct rh_trace_header *source,
+                    const struct rh_plan *plan, const struct rh_source_guard *guard,
                     const struct rh_replay_options *options, struct rh_error *err);
-
-/* Whether a connected socket leads to the server "host:port"; exported for tests. */
-bool rh_target_is_source(int fd, struct rh_span source_address);
 
 #endif

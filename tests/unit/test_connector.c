@@ -380,6 +380,52 @@ static void test_a_loss_while_sending_is_told_by_the_read(void **state)
     scene_close(&s);
 }
 
+static void on_refusal(void *ctx, const struct rh_error *err)
+{
+    assert_int_equal(err->code, RH_ERR_REFUSED);
+    (*(int *) ctx)++;
+}
+
+/* Of two hosts nobody is at the first, and the second, to which libpq turns, is the captured one.
+ */
+static void test_the_source_is_told_nothing(void **state)
+{
+    (void) state;
+    struct fake_server source = {.manner = FAKE_WELCOME};
+    char hosts[160], address[160];
+    struct rh_source_guard guard;
+    struct rh_connector *connector;
+    struct rh_error err;
+    struct rh_connect_request request = {.user = rh_span_cstr("clerk"),
+                                         .database = rh_span_cstr("shop")};
+    int reports = 0;
+    fake_server_start(&source);
+    snprintf(hosts, sizeof hosts, "%s/nowhere,%s", source.folder, source.folder);
+    snprintf(address, sizeof address, "%s/.s.PGSQL.5432", source.folder);
+    rh_source_guard_init(&guard, rh_span_cstr(address));
+    struct rh_connector_options options = {.host = hosts, .port = "5432", .guard = &guard};
+    assert_int_equal(rh_connector_new(&connector, &options, &err), 0);
+    rh_connector_on_refusal(connector, on_refusal, &reports);
+    assert_int_equal(rh_connector_connect(connector, &request), -1);
+    assert_null(request.conn);
+    assert_int_equal(request.error.code, RH_ERR_REFUSED);
+    assert_non_null(strstr(request.error.text, address));
+    assert_non_null(strstr(request.error.text, "--allow-source"));
+    assert_int_equal(reports, 1);
+    rh_connector_free(connector);
+
+    options.guard = NULL; /* the same way, allowed */
+    assert_int_equal(rh_connector_new(&connector, &options, &err), 0);
+    assert_int_equal(rh_connector_connect(connector, &request), 0);
+    rh_conn_close(request.conn);
+    rh_connector_free(connector);
+    fake_server_stop(&source);
+    assert_int_equal(source.client_count, 2);
+    assert_int_equal(source.clients[0].startup_len, 0);
+    assert_int_equal(source.clients[0].received, 0);
+    assert_true(source.clients[1].startup_len > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_output_waits_and_is_not_mixed_up),
         cmocka_unit_test(test_output_is_bounded),
         cmocka_unit_test(test_a_loss_while_sending_is_told_by_the_read),
+        cmocka_unit_test(test_the_source_is_told_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

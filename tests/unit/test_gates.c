@@ -79,7 +79,11 @@ static const struct fx_statement candidate[] = {
      .rows_plus_1 = 3,
      .lag_us = 1500},
     {.session = 1, .ordinal = 2, .service_us = 100, .sql = "select b", .sqlstate = "42703"},
-    {.session = 1, .ordinal = 3, .sql = "select c", .fate = RH_FATE_LOST, .sqlstate = ""},
+    {.session = 1,
+     .ordinal = 3,
+     .sql = "select c",
+     .fate = RH_FATE_SKIPPED,
+     .reason = RH_REASON_CUT_TEXT},
 };
 
 static void test_runs(void **state)
@@ -157,6 +161,70 @@ static void test_what_cannot_be_judged(void **state)
     fx_close(&cmp);
 }
 
+/* 200 statements in the base, of which the candidate lacks so many. */
+static void check_coverage(int lacking, enum rh_fate fate, enum rh_reason reason, bool paired,
+                           enum rh_gate_state state)
+{
+    enum { N = 200 };
+    static struct fx_statement all[N], some[N];
+    struct rh_comparison cmp;
+    struct rh_result r;
+    for (int i = 0; i < N; i++) {
+        all[i] = (struct fx_statement){.session = 1,
+                                       .ordinal = (uint64_t) i + 1,
+                                       .service_us = 100,
+                                       .sql = "select a",
+                                       .rows_plus_1 = 2,
+                                       .lag_us = 10};
+        some[i] = all[i];
+        if (i >= N - lacking) {
+            some[i].fate = fate;
+            some[i].reason = reason;
+            some[i].sqlstate = fate == RH_FATE_LOST ? "" : NULL;
+        }
+    }
+    struct fx_file b = fx_run("whole.run", 2, all, N);
+    struct fx_file c = fx_run("some.run", 3, some, N);
+    c.trace = paired ? c.trace : 9;
+    fx_compare(&cmp, &b, &c, 0, 0);
+    assert_int_equal(cmp.paired, paired);
+    rh_result_make(&r, &cmp);
+    static const char *const texts[] = {"new-errors=0", "time-added-pct=10", "lag-p99-ms=100",
+                                        "row-mismatches=0"};
+    for (size_t i = 0; i < (paired ? 4U : 3U); i++) {
+        struct rh_gate g;
+        struct rh_error err;
+        assert_int_equal(rh_gate_parse(&g, texts[i], &err), 0);
+        rh_gate_judge(&g, &r);
+        if (g.state != state) {
+            fail_msg("%s, %d lack: %s", texts[i], lacking, rh_gate_state_name(g.state));
+        }
+        enum rh_verdict verdict = rh_verdict_make(&g, 1, &r);
+        assert_int_equal(rh_verdict_exit(verdict), state == RH_GATE_PASS ? 0 : 3);
+    }
+    check_gate(&r, "missing=0", lacking ? RH_GATE_FAIL : RH_GATE_PASS, lacking);
+    rh_result_release(&r);
+    fx_close(&cmp);
+}
+
+static void test_lost_sessions_leave_nothing_to_judge(void **state)
+{
+    (void) state;
+    static const enum rh_reason reasons[] = {RH_REASON_CONNECT_FAILED, RH_REASON_SESSION_LOST,
+                                             RH_REASON_STOPPED, RH_REASON_DAMAGED};
+    for (size_t i = 0; i < FX_COUNT(reasons); i++) {
+        check_coverage(2, RH_FATE_NOT_SENT, reasons[i], true, RH_GATE_PASS); /* 1 % is let pass */
+        check_coverage(3, RH_FATE_NOT_SENT, reasons[i], true, RH_GATE_CANNOT_JUDGE);
+        check_coverage(2, RH_FATE_NOT_SENT, reasons[i], false, RH_GATE_PASS);
+        check_coverage(3, RH_FATE_NOT_SENT, reasons[i], false, RH_GATE_CANNOT_JUDGE);
+    }
+    check_coverage(2, RH_FATE_LOST, RH_REASON_NONE, true, RH_GATE_PASS);
+    check_coverage(3, RH_FATE_LOST, RH_REASON_NONE, true, RH_GATE_CANNOT_JUDGE);
+    /* What cannot be replayed is no accident of this run. */
+    check_coverage(90, RH_FATE_SKIPPED, RH_REASON_NO_COPY_DATA, true, RH_GATE_PASS);
+    check_coverage(0, RH_FATE_DONE, RH_REASON_NONE, true, RH_GATE_PASS);
+}
+
 static void test_verdict(void **state)
 {
     (void) state;
@@ -190,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_what_cannot_be_judged),
+        cmocka_unit_test(test_lost_sessions_leave_nothing_to_judge),
         cmocka_unit_test(test_verdict),
     };
     return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
