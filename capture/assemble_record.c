@@ -71,6 +71,9 @@ int rh_assemble_open(struct rh_assembler *a, struct rh_log_session *s, struct rh
         return 0;
     }
     s->written = true;
+    if (s->opened_ns != RH_TIME_UNKNOWN && s->opened_ns < a->filter->from_ns) {
+        s->flags |= RH_SESSION_JOINED_MIDWAY;
+    }
     if (!s->application.data) {
         rh_log_session_set_application(s, rh_log_session_current_application(s));
     }
@@ -124,6 +127,9 @@ int rh_assemble_close(struct rh_assembler *a, struct rh_log_session *s, const ch
     }
     if (!s->has_user) {
         a->stats->probes++;
+    }
+    if (closed_ns >= a->filter->to_ns) {
+        how = NULL;
     }
     if (rc == 0 && s->written) {
         if (s->textless > 0) {
@@ -368,11 +374,7 @@ static int write_pending(struct rh_assembler *a, struct rh_log_session *s, struc
     r.text = rh_pending_span(p, p->text);
     r.outcome.sqlstate = p->sqlstate;
     rh_statement_classify(r.text, &c);
-    bool within = s->txn_open;
     r.txn = rh_assemble_txn(s, p, &c, follow);
-    if (!within || (r.txn & RH_TXN_BEGINS)) {
-        s->txn_wanted = rh_capture_filter_time(a->filter, p->start_ns);
-    }
     fill_statement(a, s, p, &c, demoted, &r);
     if (p->kind == RH_KIND_EXECUTE && p->execute_ns >= 0 && !(r.txn & RH_TXN_BLOCK)) {
         r.flags |= RH_FLAG_COMMIT_NOT_TIMED;
@@ -383,18 +385,25 @@ static int write_pending(struct rh_assembler *a, struct rh_log_session *s, struc
     if (p->application.set) {
         r.application = rh_pending_span(p, p->application);
     }
-    struct rh_span application =
-        p->application.set ? r.application : rh_log_session_current_application(s);
-    if (!s->txn_wanted ||
-        !rh_capture_filter_statement(a->filter, application, rh_pending_span(p, p->text),
-                                     rh_statement_is_control(&c))) {
+    switch (rh_assemble_judge(a, s, p, &c, &r)) {
+    case RH_KEEP:
+        break;
+    case RH_KEEP_ALONE:
+        r.txn = RH_TXN_BEGINS | RH_TXN_ENDS;
+        break;
+    case RH_KEEP_NOT:
         a->stats->filtered += rh_kind_is_statement(r.kind);
+        if (r.flags & RH_FLAG_HAS_PARSE) {
+            /* The trace has not seen this Parse: the next execution brings one. */
+            rh_known_names_put(&s->known, r.statement_name, RH_SPAN_NONE);
+        }
         return 0;
     }
     set_times(s, p, &r);
-    if (rh_assemble_open(a, s, err) != 0) {
+    if (rh_assemble_open(a, s, err) != 0 || rh_assemble_put_carried(a, s, r.start_ns, err) != 0) {
         return -1;
     }
+    rh_assemble_redact(a, &r);
     r.session = s->number;
     r.ordinal = ++s->ordinal;
     count_statement(a, p, &r);

@@ -40,7 +40,9 @@ struct rh_log_session *rh_assemble_session(struct rh_assembler *a, const struct 
     if (!s->has_user && e->user.data) {
         s->has_user = true;
         rh_log_session_set_names(s, e->user, e->database, e->client);
-        s->wanted = rh_capture_filter_session(a->filter, s->user, s->database);
+        s->wanted = rh_capture_filter_session(a->filter, s->user, s->database) &&
+                    rh_capture_filter_sampled(a->filter, s->key);
+        a->stats->sessions_filtered += !s->wanted;
         s->number = s->wanted ? ++a->last_number : 0;
         if (rh_span_is(e->backend_type, "walsender")) {
             s->flags |= RH_SESSION_REPLICATION;

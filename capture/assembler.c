@@ -28,11 +28,19 @@ struct rh_assembler *rh_assembler_new(const struct rh_capture_sink *sink,
     rh_log_params_init(&a->params);
     rh_buf_init(&a->masked, MASKED_MAX);
     rh_buf_init(&a->masked_prepare, MASKED_MAX);
+    rh_redactor_init(&a->redactor);
+    rh_buf_init(&a->redacted, MASKED_MAX);
+    rh_buf_init(&a->redacted_prepare, MASKED_MAX);
     rh_cut_evidence_init(&a->cut);
     rh_cut_evidence_init(&a->cut_in_context);
     a->now_ns = RH_TIME_UNKNOWN;
     a->waiting_bytes_max = WAITING_BYTES_MAX;
     return a;
+}
+
+void rh_assembler_redact(struct rh_assembler *a)
+{
+    a->redact = true;
 }
 
 void rh_assembler_free(struct rh_assembler *a)
@@ -52,6 +60,9 @@ void rh_assembler_free(struct rh_assembler *a)
     rh_log_params_release(&a->params);
     rh_buf_release(&a->masked);
     rh_buf_release(&a->masked_prepare);
+    rh_redactor_release(&a->redactor);
+    rh_buf_release(&a->redacted);
+    rh_buf_release(&a->redacted_prepare);
     rh_free(a);
 }
 

@@ -20,6 +20,8 @@ struct rh_assembler;
 struct rh_assembler *rh_assembler_new(const struct rh_capture_sink *sink,
                                       struct rh_capture_filter *filter,
                                       struct rh_log_reader *reader, struct rh_capture_stats *stats);
+/* Redact all statements (redactor.h).  Before the first entry. */
+void rh_assembler_redact(struct rh_assembler *a);
 /* -1: the sink failed. */
 int rh_assembler_add(struct rh_assembler *a, const struct rh_log_entry *e, struct rh_error *err);
 /* The input has ended: write what is open. */

@@ -9,6 +9,7 @@
 #include "capture/assembler.h"
 #include "capture/cut_evidence.h"
 #include "capture/log_session.h"
+#include "capture/redactor.h"
 #include "capture/statement_class.h"
 #include "common/buf.h"
 #include "formats/log_params.h"
@@ -30,6 +31,10 @@ struct rh_assembler {
     struct rh_log_params params;
     struct rh_buf masked;
     struct rh_buf masked_prepare;
+    bool redact;
+    struct rh_redactor redactor;
+    struct rh_buf redacted;
+    struct rh_buf redacted_prepare;
     struct rh_cut_evidence cut;
     struct rh_cut_evidence cut_in_context;
     uint64_t looked_ahead; /* end of the window that was searched for longer values */
@@ -61,6 +66,23 @@ int rh_assemble_gap(struct rh_assembler *a, struct rh_log_session *s, const char
 /* The pending is complete and waits for what follows. */
 void rh_assemble_hold(struct rh_assembler *a, struct rh_log_session *s, struct rh_pending *p);
 void rh_assemble_unhold(struct rh_assembler *a, struct rh_pending *p);
+
+/* assemble_keep.c */
+enum rh_keep {
+    RH_KEEP,
+    RH_KEEP_ALONE, /* out of a transaction that is not kept */
+    RH_KEEP_NOT,
+};
+
+/* What the filters say to a statement whose marks are set. */
+enum rh_keep rh_assemble_judge(struct rh_assembler *a, struct rh_log_session *s,
+                               const struct rh_pending *p, const struct rh_statement_class *c,
+                               const struct rh_record *r);
+/* Before the first statement that is kept: what the session had set and prepared. */
+int rh_assemble_put_carried(struct rh_assembler *a, struct rh_log_session *s, int64_t start_ns,
+                            struct rh_error *err);
+/* With --redact.  The record's parameters are those in a->params. */
+void rh_assemble_redact(struct rh_assembler *a, struct rh_record *r);
 
 /* assemble_statement.c: records about statements. */
 int rh_assemble_statement(struct rh_assembler *a, struct rh_log_session *s,

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/hash.h"
 
 void rh_capture_filter_init(struct rh_capture_filter *f)
 {
     memset(f, 0, sizeof *f);
     f->from_ns = INT64_MIN;
     f->to_ns = INT64_MAX;
+    f->sample_below = UINT64_MAX;
 }
 
 static int compile(const struct rh_str_list *patterns, struct rh_regex ***compiled, uint32_t *count,
@@ -64,6 +66,23 @@ bool rh_capture_filter_session(const struct rh_capture_filter *f, struct rh_span
     return is_in(&f->users, user) && is_in(&f->databases, database);
 }
 
+void rh_capture_filter_sample(struct rh_capture_filter *f, double fraction)
+{
+    f->sample_below = fraction >= 1 ? UINT64_MAX : (uint64_t) (fraction * 0x1p64);
+}
+
+bool rh_capture_filter_sampled(const struct rh_capture_filter *f, uint64_t session_key)
+{
+    if (f->sample_below == UINT64_MAX) {
+        return true;
+    }
+    char bytes[sizeof session_key];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (char) (session_key >> (8 * i) & 0xff);
+    }
+    return rh_hash_stable(rh_span(bytes, sizeof bytes)) < f->sample_below;
+}
+
 bool rh_capture_filter_time(const struct rh_capture_filter *f, int64_t begin_ns)
 {
     return begin_ns >= f->from_ns && begin_ns < f->to_ns;
@@ -83,17 +102,17 @@ static bool matches_any(struct rh_capture_filter *f, struct rh_regex **patterns,
     return false;
 }
 
-bool rh_capture_filter_statement(struct rh_capture_filter *f, struct rh_span application,
-                                 struct rh_span text, bool is_control)
+bool rh_capture_filter_application(const struct rh_capture_filter *f, struct rh_span application)
 {
-    if (!is_in(&f->applications, application)) {
-        return false;
-    }
+    return is_in(&f->applications, application);
+}
+
+bool rh_capture_filter_text(struct rh_capture_filter *f, struct rh_span text)
+{
     if (f->exclude_count > 0 && matches_any(f, f->exclude, f->exclude_count, text)) {
         return false;
     }
-    return f->include_count == 0 || is_control ||
-           matches_any(f, f->include, f->include_count, text);
+    return f->include_count == 0 || matches_any(f, f->include, f->include_count, text);
 }
 
 bool rh_capture_filter_is_partial(const struct rh_capture_filter *f)

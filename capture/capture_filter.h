@@ -24,6 +24,7 @@ struct rh_capture_filter {
     uint32_t include_count;
     struct rh_regex **exclude; /* none may match */
     uint32_t exclude_count;
+    uint64_t sample_below;     /* sessions are kept whose id hashes below; UINT64_MAX: all */
     uint64_t match_limit_hits; /* texts on which a pattern ran away: taken as no match */
 };
 
@@ -35,12 +36,14 @@ void rh_capture_filter_release(struct rh_capture_filter *f);
 
 bool rh_capture_filter_session(const struct rh_capture_filter *f, struct rh_span user,
                                struct rh_span database);
+/* Keep this part of the sessions, 0 to 1: always the same ones, by a hash of their ids. */
+void rh_capture_filter_sample(struct rh_capture_filter *f, double fraction);
+bool rh_capture_filter_sampled(const struct rh_capture_filter *f, uint64_t session_key);
 /* Whether transactions that begin then are wanted. */
 bool rh_capture_filter_time(const struct rh_capture_filter *f, int64_t begin_ns);
-/* is_control: the text changes only the session or its transaction (BEGIN, COMMIT, SET ...), which
- * --include keeps, since other statements depend on it; --exclude does not. */
-bool rh_capture_filter_statement(struct rh_capture_filter *f, struct rh_span application,
-                                 struct rh_span text, bool is_control);
+bool rh_capture_filter_application(const struct rh_capture_filter *f, struct rh_span application);
+/* By the patterns.  What other statements depend on is not asked (rh_statement_must_stay()). */
+bool rh_capture_filter_text(struct rh_capture_filter *f, struct rh_span text);
 /* Statements may be left out of a session that is kept. */
 bool rh_capture_filter_is_partial(const struct rh_capture_filter *f);
 

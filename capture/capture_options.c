@@ -28,6 +28,17 @@ static int read_format(const char *arg, void *target, struct rh_error *err)
     return 0;
 }
 
+static int read_fraction(const char *arg, void *target, struct rh_error *err)
+{
+    char *end = NULL;
+    double v = strtod(arg, &end);
+    if (end == arg || *end || !(v > 0 && v <= 1)) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not a fraction above 0 and up to 1", arg);
+    }
+    *(double *) target = v;
+    return 0;
+}
+
 #define AT(field) offsetof(struct rh_capture_options, field)
 
 static const struct rh_opt options[] = {
@@ -51,14 +62,20 @@ static const struct rh_opt options[] = {
     {"database", 0, RH_OPT_ARG, "NAME", rh_opt_list, AT(databases),
      "sessions in database NAME (repeatable)", NULL},
     {"application", 0, RH_OPT_ARG, "NAME", rh_opt_list, AT(applications),
-     "statements under application_name NAME (repeatable)", NULL},
+     "transactions begun under application_name NAME\n(repeatable)", NULL},
     {"include", 0, RH_OPT_ARG, "REGEX", rh_opt_list, AT(include),
-     "statements whose text matches (repeatable: one of them);\nBEGIN, COMMIT, SET, PREPARE and "
-     "the "
-     "like stay, since\nothers depend on them",
-     NULL},
+     "statements whose text matches (repeatable: one of them)", NULL},
     {"exclude", 0, RH_OPT_ARG, "REGEX", rh_opt_list, AT(exclude),
-     "no statements whose text matches (repeatable)", NULL},
+     "no statements whose text matches (repeatable); what\nothers depend on is kept all the same: "
+     "BEGIN, COMMIT,\nROLLBACK, SAVEPOINT, SET, PREPARE and the like",
+     NULL},
+    {"sample", 0, RH_OPT_ARG, "FRACTION", read_fraction, AT(sample),
+     "of the sessions (0.1: one of ten); always the same ones", NULL},
+    {.group = "What is left out of it"},
+    {"redact", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(redact),
+     "placeholders for literals, parameters and comments;\nsuch a trace feeds the diff only, "
+     "nothing of it is\nreplayed",
+     NULL},
     {0},
 };
 
@@ -87,6 +104,7 @@ void rh_capture_options_init(struct rh_capture_options *o)
     memset(o, 0, sizeof *o);
     o->from_ns = INT64_MIN;
     o->to_ns = INT64_MAX;
+    o->sample = 1;
 }
 
 void rh_capture_options_release(struct rh_capture_options *o)

@@ -16,6 +16,8 @@ struct rh_capture_options {
     const char *server; /* "host:port" */
     bool quiet;
     bool verbose;
+    bool redact;
+    double sample; /* part of the sessions */
     int64_t from_ns;
     int64_t to_ns;
     struct rh_str_list users;

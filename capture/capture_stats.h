@@ -25,6 +25,8 @@ struct rh_capture_stats {
     uint64_t commit_not_timed;
     uint64_t held[RH_REASON_COUNT]; /* not replayable, by reason */
     uint64_t filtered;              /* statements left out by the filters */
+    uint64_t carried; /* SETs and PREPAREs of before the first statement kept, in front of it */
+    uint64_t sessions_filtered;
     uint64_t sessions;
     uint64_t joined_midway;
     uint64_t left_open;

@@ -98,6 +98,10 @@ static void print_sessions(const struct rh_capture_stats *s, FILE *out)
         fprintf(out, ", %" PRIu64 " failed login%s", s->logins_failed, plural(s->logins_failed));
     }
     fputc('\n', out);
+    if (s->sessions_filtered > 0) {
+        fprintf(out, "             %" PRIu64 " left out by --user, --database or --sample\n",
+                s->sessions_filtered);
+    }
     if (s->probes > 0) {
         fprintf(out, "             %" PRIu64 " connection%s that never logged in left out\n",
                 s->probes, plural(s->probes));
@@ -139,6 +143,12 @@ static void print_statements(const struct rh_capture_stats *s, FILE *out)
     }
     if (s->filtered > 0) {
         fprintf(out, "             %" PRIu64 " left out by the filters\n", s->filtered);
+    }
+    if (s->carried > 0) {
+        fprintf(out,
+                "             %" PRIu64 " of them SETs and PREPAREs of before what is kept, put in "
+                "front of it\n",
+                s->carried);
     }
     if (s->outcome_unknown > 0) {
         fprintf(out, "             %" PRIu64 " of unknown outcome\n", s->outcome_unknown);
@@ -214,6 +224,11 @@ void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
     print_statements(m->stats, out);
     print_held(m->stats, out);
     print_missing(m, out);
+    if (m->redacted) {
+        fputs("redacted     all literals, parameters and comments: the trace feeds only the diff, "
+              "nothing\n             of it is replayed\n",
+              out);
+    }
     uint64_t statements = rh_capture_stats_statements(m->stats);
     char size[SIZE_TEXT];
     if (m->output && m->output_bytes > 0 && statements > 0) {
@@ -246,6 +261,14 @@ void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace
     note_count(w, "log_plans", s->plans);
     note_count(w, "log_audits", s->audits);
     note_count(w, "filtered_statements", s->filtered);
+    note_count(w, "filtered_sessions", s->sessions_filtered);
+    note_count(w, "statements_from_before", s->carried);
+    note_count(w, "redacted", m->redacted);
+    if (m->sample < 1) {
+        char text[32];
+        snprintf(text, sizeof text, "%g", m->sample);
+        rh_trace_writer_note(w, "sample", rh_span_cstr(text));
+    }
     note_count(w, "connections_without_login", s->probes);
     for (uint32_t i = 0; i < c->sample_count; i++) {
         const struct rh_bad_sample *b = &c->samples[i];

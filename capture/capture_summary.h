@@ -19,7 +19,8 @@ struct rh_capture_summary {
     uint32_t file_count;
     uint32_t empty_files;
     bool verbose;
-    bool connections_logged;
+    bool redacted;
+    double sample; /* part of the sessions that was asked for */
     const char *output;
     uint64_t output_bytes;
 };

@@ -62,12 +62,16 @@ static int open_all(struct command *c, const char *const *paths, size_t count, s
     c->filter.users = o->users;
     c->filter.databases = o->databases;
     c->filter.applications = o->applications;
+    rh_capture_filter_sample(&c->filter, o->sample);
     if (rh_capture_filter_add_patterns(&c->filter, &o->include, &o->exclude, err) != 0 ||
         rh_log_files_open(&c->files, paths, count, err) != 0 || open_output(c, err) != 0) {
         return -1;
     }
     rh_trace_sink_init(&c->sink, c->writer);
     c->assembler = rh_assembler_new(&c->sink, &c->filter, rh_log_files_reader(c->files), &c->stats);
+    if (o->redact) {
+        rh_assembler_redact(c->assembler);
+    }
     return 0;
 }
 
@@ -130,6 +134,8 @@ static struct rh_capture_summary summarise(struct command *c)
         .file_count = rh_log_files_count(c->files),
         .empty_files = rh_log_files_empty(c->files),
         .verbose = c->options->verbose,
+        .redacted = c->options->redact,
+        .sample = c->options->sample,
         .output = c->options->output,
     };
 }

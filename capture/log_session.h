@@ -14,6 +14,15 @@
 #include "capture/pending.h"
 #include "common/map.h"
 #include "formats/record.h"
+#include "formats/session_state.h"
+
+/* Whether the filters want a transaction, as its first statement is. */
+enum rh_txn_fate {
+    RH_TXN_FATE_WANTED,
+    RH_TXN_FATE_EARLY,   /* before --from */
+    RH_TXN_FATE_LATE,    /* from --to on */
+    RH_TXN_FATE_FOREIGN, /* of another application */
+};
 
 struct rh_log_session {
     uint64_t key;
@@ -22,12 +31,12 @@ struct rh_log_session {
     uint32_t flags;  /* enum rh_session_flag */
     bool has_user;
     bool authorized;
-    bool wanted;     /* by the filters on user and database */
-    bool written;    /* made known to the sink */
-    bool in_block;   /* an explicit transaction block is open */
-    bool txn_open;   /* the next statement belongs to a transaction that has begun */
-    bool txn_wanted; /* the transaction began within --from and --to */
+    bool wanted;   /* by the filters on user and database */
+    bool written;  /* made known to the sink */
+    bool in_block; /* an explicit transaction block is open */
+    bool txn_open; /* the next statement belongs to a transaction that has begun */
     bool lost_client;
+    enum rh_txn_fate txn_fate;
     bool opened_exact; /* opened_ns is the stamp of its connection */
     bool opened_told;  /* its OPEN record is written */
     uint32_t zone;     /* of its start, and that zone's offset */
@@ -55,6 +64,7 @@ struct rh_log_session {
     uint32_t current_application_cap;
     struct rh_known_names known;
     struct rh_pending *pending;
+    struct rh_session_state *carried; /* by statements that are not kept; NULL: nothing */
 };
 
 struct rh_log_sessions {

@@ -62,12 +62,43 @@ static bool may_matter(uint32_t letters)
     }
 }
 
+#define BIT(name) (UINT32_C(1) << RH_SQL_CLASS_##name)
+
+static const uint32_t session_classes = BIT(SET) | BIT(SET_ENCODING) | BIT(RESET) | BIT(RESET_ALL) |
+                                        BIT(DISCARD_ALL) | BIT(PREPARE) | BIT(DEALLOCATE) |
+                                        BIT(DEALLOCATE_ALL) | BIT(SESSION_AUTH);
+static const uint32_t transaction_classes =
+    BIT(BEGIN) | BIT(COMMIT) | BIT(ROLLBACK) | BIT(CHAIN) | BIT(SAVEPOINT) | BIT(SET_LOCAL);
+
+/* What has no class of its own, but changes what later statements meet. */
+static bool is_lasting(struct rh_span command)
+{
+    struct rh_sql_scan scan;
+    struct rh_sql_token token;
+    rh_sql_scan_init(&scan, command, false);
+    do {
+        token = rh_sql_scan_next(&scan);
+    } while (token.kind == RH_SQL_SPACE || token.kind == RH_SQL_COMMENT);
+    switch (first_letters(rh_span(command.data + token.start, token.len))) {
+    case LETTERS('c', 'o', 'm', 'm'):
+        return token.len == 6; /* not COMMENT */
+    case LETTERS('r', 'o', 'l', 'l'):
+    case LETTERS('s', 'e', 't', ' '):
+    case LETTERS('d', 'i', 's', 'c'):
+        return true;
+    default:
+        return false;
+    }
+}
+
 void rh_statement_classify(struct rh_span text, struct rh_statement_class *c)
 {
     struct rh_span s = trim(text);
     c->bits = 0;
     c->effect = RH_TXN_STAYS;
+    c->other = c->lasting = false;
     if (!may_matter(first_letters(s)) && !(s.len && memchr(s.data, ';', s.len))) {
+        c->other = true;
         return;
     }
     struct rh_sql_commands commands;
@@ -86,6 +117,13 @@ void rh_statement_classify(struct rh_span text, struct rh_statement_class *c)
         case RH_SQL_CLASS_CHAIN:
             c->effect = RH_TXN_CHAINS;
             break;
+        case RH_SQL_CLASS_OTHER:
+            if (is_lasting(command.text)) {
+                c->lasting = true;
+            } else {
+                c->other = true;
+            }
+            break;
         default:
             break;
         }
@@ -94,10 +132,23 @@ void rh_statement_classify(struct rh_span text, struct rh_statement_class *c)
 
 bool rh_statement_is_control(const struct rh_statement_class *c)
 {
-    const uint32_t others = UINT32_C(1) << RH_SQL_CLASS_OTHER | UINT32_C(1) << RH_SQL_CLASS_EMPTY |
-                            UINT32_C(1) << RH_SQL_CLASS_COPY_IN |
-                            UINT32_C(1) << RH_SQL_CLASS_COPY_OUT;
-    return c->bits != 0 && !(c->bits & others);
+    return c->bits != 0 && !c->other && !(c->bits & (BIT(EMPTY) | BIT(COPY_IN) | BIT(COPY_OUT)));
+}
+
+bool rh_statement_changes_session(const struct rh_statement_class *c)
+{
+    return c->bits & session_classes;
+}
+
+bool rh_statement_changes_transaction(const struct rh_statement_class *c)
+{
+    return c->bits & transaction_classes;
+}
+
+bool rh_statement_must_stay(const struct rh_statement_class *c, bool is_whole)
+{
+    return rh_statement_is_control(c) || rh_statement_changes_session(c) || c->lasting ||
+           (rh_statement_changes_transaction(c) && !is_whole);
 }
 
 bool rh_statement_has_params(struct rh_span text)

@@ -118,6 +118,9 @@ void rh_probe_run_bytes(struct rh_probe *p, const char *data, size_t n, size_t c
     if (p->waiting_bytes_max > 0) {
         a->waiting_bytes_max = p->waiting_bytes_max;
     }
+    if (p->redact) {
+        rh_assembler_redact(a);
+    }
     rh_log_reader_start(&reader, "memory", read_bytes, &bytes);
     while (rh_log_reader_next(&reader, &e, &err) == 1) {
         assert_int_equal(rh_assembler_add(a, &e, &err), 0);

@@ -27,7 +27,8 @@ struct rh_probe {
     struct rh_capture_stats stats;
     struct rh_log_reader_counts counts;
     size_t waiting_bytes_max; /* 0: the default */
-    char error[1000];         /* of reading, "" */
+    bool redact;
+    char error[1000]; /* of reading, "" */
 };
 
 void rh_probe_init(struct rh_probe *p);

@@ -92,7 +92,7 @@ static void test_statement_class(void **state)
         {"/* x */ BEGIN", RH_TXN_OPENS, true},
         {"START TRANSACTION READ ONLY", RH_TXN_OPENS, true},
         {"end", RH_TXN_CLOSES, true},
-        {"COMMIT PREPARED 'x'", RH_TXN_STAYS, false},
+        {"COMMIT PREPARED 'x'", RH_TXN_STAYS, true},
         {"ROLLBACK TO s1", RH_TXN_STAYS, true},
         {"ROLLBACK; BEGIN", RH_TXN_OPENS, true},
         {"BEGIN; SELECT 1; COMMIT", RH_TXN_CLOSES, false},
@@ -118,6 +118,63 @@ static void test_statement_class(void **state)
     assert_false(rh_statement_has_params(rh_span_cstr("")));
 }
 
+static void test_what_must_stay(void **state)
+{
+    (void) state;
+    static const struct {
+        const char *text;
+        bool alone; /* as a transaction of its own */
+        bool within;
+    } rows[] = {
+        {"SELECT 'COMMIT'", false, false},
+        {"COMMENT ON TABLE t IS 'x'", false, false},
+        {"END", true, true},
+        {"SAVEPOINT a", true, true},
+        {"INSERT INTO t VALUES (1); COMMIT", false, true},
+        {"BEGIN; INSERT INTO t VALUES (1)", false, true},
+        {"SET LOCAL x = 1; SELECT 1", false, true},
+        {"SET x = 1; SELECT 1", true, true},
+        {"/* a */ ROLLBACK PREPARED 'x'", true, true},
+        {"SET CONSTRAINTS ALL DEFERRED; DELETE FROM t", true, true},
+        {"DISCARD TEMP", true, true},
+        {"COPY t FROM STDIN", false, false},
+        {"", false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct rh_statement_class c;
+        rh_statement_classify(rh_span_cstr(rows[i].text), &c);
+        if (rh_statement_must_stay(&c, true) != rows[i].alone ||
+            rh_statement_must_stay(&c, false) != rows[i].within) {
+            fail_msg("%s: %d %d", rows[i].text, rh_statement_must_stay(&c, true),
+                     rh_statement_must_stay(&c, false));
+        }
+    }
+}
+
+static void test_sample(void **state)
+{
+    (void) state;
+    struct rh_capture_filter f;
+    rh_capture_filter_init(&f);
+    assert_true(rh_capture_filter_sampled(&f, 1));
+    unsigned kept = 0, tenth = 0;
+    for (uint64_t key = 0; key < 20000; key++) {
+        uint64_t id = UINT64_C(0x6955b900) << 32 | (4000 + key);
+        rh_capture_filter_sample(&f, 0.1);
+        bool small = rh_capture_filter_sampled(&f, id);
+        rh_capture_filter_sample(&f, 0.25);
+        bool large = rh_capture_filter_sampled(&f, id);
+        assert_true(large || !small); /* a larger part holds the smaller one */
+        tenth += small;
+        kept += large;
+    }
+    assert_in_range(tenth, 1800, 2200);
+    assert_in_range(kept, 4750, 5250);
+    rh_capture_filter_sample(&f, 1);
+    assert_true(rh_capture_filter_sampled(&f, 7));
+    assert_false(rh_capture_filter_is_partial(&f));
+}
+
 static void test_filter(void **state)
 {
     (void) state;
@@ -137,12 +194,11 @@ static void test_filter(void **state)
     f.applications = (struct rh_str_list){names, 1, 1};
     assert_true(rh_capture_filter_is_partial(&f));
     struct rh_span app = rh_span_cstr("app");
-    assert_true(rh_capture_filter_statement(&f, app, rh_span_cstr("SELECT * FROM items"), false));
-    assert_false(rh_capture_filter_statement(&f, app, rh_span_cstr("SELECT 1"), false));
-    assert_true(rh_capture_filter_statement(&f, app, rh_span_cstr("COMMIT"), true));
-    assert_false(rh_capture_filter_statement(&f, app, rh_span_cstr("DELETE FROM orders"), false));
-    assert_false(rh_capture_filter_statement(&f, rh_span_cstr("application"),
-                                             rh_span_cstr("SELECT * FROM items"), false));
+    assert_true(rh_capture_filter_text(&f, rh_span_cstr("SELECT * FROM items")));
+    assert_false(rh_capture_filter_text(&f, rh_span_cstr("SELECT 1")));
+    assert_true(rh_capture_filter_application(&f, app));
+    assert_false(rh_capture_filter_text(&f, rh_span_cstr("DELETE FROM orders")));
+    assert_false(rh_capture_filter_application(&f, rh_span_cstr("application")));
     rh_capture_filter_release(&f);
 }
 
@@ -182,8 +238,12 @@ static void test_pendings_are_reused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut_evidence),        cmocka_unit_test(test_known_names),
-        cmocka_unit_test(test_statement_class),     cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_cut_evidence),
+        cmocka_unit_test(test_known_names),
+        cmocka_unit_test(test_statement_class),
+        cmocka_unit_test(test_what_must_stay),
+        cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_filter),
         cmocka_unit_test(test_pendings_are_reused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

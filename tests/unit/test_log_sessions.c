@@ -1,4 +1,4 @@
-/* capture/assembler: sessions, transactions and filters */
+/* capture/assembler: sessions and transactions */
 #include "rh_test.h"
 
 #include "capture_probe.h"
@@ -408,84 +408,6 @@ static void test_outcomes_that_come_later(void **state)
     assert_null(rh_probe_statement(&f->probe, 4));
 }
 
-static void add_transaction(struct rh_log_maker *m, const char *second, const char *vxid,
-                            const char *table)
-{
-    char stamp[20], message[100];
-    const char *texts[] = {"BEGIN", table, "COMMIT"};
-    for (int i = 0; i < 3; i++) {
-        snprintf(stamp, sizeof stamp, "00:00:%s.%d00", second, i * 4);
-        snprintf(message, sizeof message,
-                 i == 1 ? "duration: 1.000 ms  statement: SELECT * FROM %s"
-                        : "duration: 1.000 ms  statement: %s",
-                 texts[i]);
-        LOG(m, .stamp = stamp, .vxid = i < 2 ? vxid : "3/0", .message = message);
-    }
-}
-
-static void test_filter_by_time_keeps_transactions_whole(void **state)
-{
-    struct fixture *f = *state;
-    add_transaction(&f->log, "01", "3/1", "one");
-    add_transaction(&f->log, "02", "3/2", "two");
-    add_transaction(&f->log, "03", "3/3", "three");
-    /* From within the first to within the second. */
-    f->probe.filter.from_ns = AT_MS(1100);
-    f->probe.filter.to_ns = AT_MS(2500);
-    run(f);
-    assert_int_equal(rh_capture_stats_statements(&f->probe.stats), 3);
-    assert_int_equal(f->probe.stats.filtered, 6);
-    rh_assert_span(rh_probe_statement(&f->probe, 0)->text, "BEGIN");
-    rh_assert_span(rh_probe_statement(&f->probe, 1)->text, "SELECT * FROM two");
-    rh_assert_span(rh_probe_statement(&f->probe, 2)->text, "COMMIT");
-    assert_int_equal(rh_probe_statement(&f->probe, 0)->ordinal, 1);
-    assert_int_equal(rh_probe_kind_count(&f->probe, RH_KIND_GAP), 0);
-}
-
-static void test_filter_by_pattern_keeps_control(void **state)
-{
-    struct fixture *f = *state;
-    const char *items[] = {"from (one|three)"};
-    const char *no_items[] = {"three"};
-    struct rh_str_list include = {items, 1, 1}, exclude = {no_items, 1, 1};
-    struct rh_error err;
-    add_transaction(&f->log, "01", "3/1", "one");
-    add_transaction(&f->log, "02", "3/2", "two");
-    add_transaction(&f->log, "03", "3/3", "three");
-    items[0] = "FROM (one|three)";
-    assert_int_equal(rh_capture_filter_add_patterns(&f->probe.filter, &include, &exclude, &err), 0);
-    run(f);
-    assert_int_equal(rh_capture_stats_statements(&f->probe.stats), 7);
-    rh_assert_span(rh_probe_statement(&f->probe, 1)->text, "SELECT * FROM one");
-    rh_assert_span(rh_probe_statement(&f->probe, 2)->text, "COMMIT");
-    rh_assert_span(rh_probe_statement(&f->probe, 3)->text, "BEGIN");
-    rh_assert_span(rh_probe_statement(&f->probe, 4)->text, "COMMIT");
-    assert_int_equal(rh_probe_statement(&f->probe, 6)->ordinal, 7);
-}
-
-static void test_filter_by_names(void **state)
-{
-    struct fixture *f = *state;
-    const char *users[] = {"alice", "carol"};
-    const char *databases[] = {"shop"};
-    LOG(&f->log, .line = 5, .user = "alice", .database = "shop", .tag = "idle",
-        .message = "statement: SELECT 'alice'");
-    LOG(&f->log, .line = 5, .session = "6955b900.fa2", .pid = 4002, .user = "bob",
-        .database = "shop", .tag = "idle", .message = "statement: SELECT 'bob'");
-    LOG(&f->log, .line = 9, .session = "6955b900.fa2", .pid = 4002, .user = "bob",
-        .database = "shop", .tag = "idle", .message = "statement: SELECT 'bob'");
-    LOG(&f->log, .line = 5, .session = "6955b900.fa3", .pid = 4003, .user = "carol",
-        .database = "books", .tag = "idle", .message = "statement: SELECT 'carol'");
-    f->probe.filter.users = (struct rh_str_list){users, 2, 2};
-    f->probe.filter.databases = (struct rh_str_list){databases, 1, 1};
-    run(f);
-    assert_int_equal(f->probe.session_count, 1);
-    assert_int_equal(rh_capture_stats_statements(&f->probe.stats), 1);
-    rh_assert_span(rh_probe_statement(&f->probe, 0)->text, "SELECT 'alice'");
-    /* What is filtered is not missing. */
-    assert_int_equal(f->probe.stats.missing_lines, 0);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -502,9 +424,6 @@ int main(void)
         TEST(test_transactions_of_the_extended_protocol),
         TEST(test_an_idle_session_does_not_hold_its_statement),
         TEST(test_outcomes_that_come_later),
-        TEST(test_filter_by_time_keeps_transactions_whole),
-        TEST(test_filter_by_pattern_keeps_control),
-        TEST(test_filter_by_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
