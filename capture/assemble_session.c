@@ -33,7 +33,12 @@ struct rh_log_session *rh_assemble_session(struct rh_assembler *a, const struct 
         if (old && rh_assemble_close(a, old, "end not logged", err) != 0) {
             return NULL;
         }
+        if (rh_assemble_retire(a, err) != 0) {
+            return NULL;
+        }
+        rh_assemble_revive(a, e->session_key);
         s = rh_log_sessions_add(&a->sessions, e->session_key, e->pid);
+        s->start_s = e->session_epoch_s;
         s->flags |= e->line > 1 ? RH_SESSION_JOINED_MIDWAY : 0;
         learn_zone(a, s, e);
     }

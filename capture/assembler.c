@@ -35,6 +35,8 @@ struct rh_assembler *rh_assembler_new(const struct rh_capture_sink *sink,
     rh_cut_evidence_init(&a->cut_in_context);
     a->now_ns = RH_TIME_UNKNOWN;
     a->waiting_bytes_max = WAITING_BYTES_MAX;
+    a->sessions_max = RH_LOG_SESSIONS_MAX;
+    rh_map_init(&a->retired);
     return a;
 }
 
@@ -56,6 +58,7 @@ void rh_assembler_free(struct rh_assembler *a)
         }
     }
     rh_log_sessions_release(&a->sessions);
+    rh_map_release(&a->retired);
     rh_pending_pool_release(&a->pool);
     rh_log_params_release(&a->params);
     rh_buf_release(&a->masked);
@@ -73,32 +76,22 @@ static int compare_numbers(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* In the order of their numbers, so that equal input gives equal output. */
-static struct rh_log_session **list_sessions(struct rh_assembler *a, size_t *count)
+/* In the order of their numbers, so that equal input gives equal output: those that began before
+ * that second. */
+static int close_all(struct rh_assembler *a, int64_t before_s, const char *how,
+                     struct rh_error *err)
 {
-    size_t n = 0, pos = 0;
-    struct rh_log_session **list = rh_calloc(
-        a->sessions.by_key.count ? a->sessions.by_key.count : 1, sizeof(struct rh_log_session *));
-    struct rh_log_session *s;
-    while ((s = rh_map_next(&a->sessions.by_key, &pos, NULL))) {
-        list[n++] = s;
-    }
-    qsort(list, n, sizeof(struct rh_log_session *), compare_numbers);
-    *count = n;
-    return list;
-}
-
-static int close_all(struct rh_assembler *a, const char *how, struct rh_error *err)
-{
-    size_t count;
-    struct rh_log_session **list = list_sessions(a, &count);
+    size_t count = a->sessions.by_key.count;
+    struct rh_log_session **list = rh_log_sessions_list(&a->sessions, compare_numbers);
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++) {
         const char *end = how;
         if (!end && list[i]->close_sqlstate != RH_SQLSTATE_UNKNOWN) {
             end = "terminated by the server";
         }
-        rc = rh_assemble_close(a, list[i], end, err);
+        if (list[i]->start_s < before_s) {
+            rc = rh_assemble_close(a, list[i], end, err);
+        }
     }
     rh_free(list);
     return rc;
@@ -106,7 +99,7 @@ static int close_all(struct rh_assembler *a, const char *how, struct rh_error *e
 
 int rh_assembler_finish(struct rh_assembler *a, struct rh_error *err)
 {
-    return close_all(a, NULL, err);
+    return close_all(a, INT64_MAX, NULL, err);
 }
 
 /* Let go what has waited long enough; what the session at hand has done its record decides. */
@@ -121,19 +114,36 @@ static int settle(struct rh_assembler *a, const struct rh_log_session *s, struct
     return 0;
 }
 
-/* The server starts anew: no session has outlived that. */
+/* The server starts anew, or after a crash of one of its processes: no session has outlived that.
+ * Only newer servers tell it in every language, by the type of the process that does it. */
 static bool is_restart(const struct rh_log_entry *e)
 {
-    return rh_span_starts(e->message, "starting PostgreSQL ") ||
+    return (rh_span_is(e->backend_type, "startup") && e->line == 1) ||
+           rh_span_starts(e->message, "starting PostgreSQL ") ||
            rh_span_starts(e->message, "database system was shut down") ||
            rh_span_starts(e->message, "database system was interrupted") ||
            rh_span_starts(e->message, "all server processes terminated");
 }
 
+/* The text alone is no sign of a start: a standby that is promoted writes it too. */
+static bool is_postmaster(const struct rh_log_entry *e)
+{
+    return rh_span_is(e->backend_type, "postmaster") ||
+           rh_span_starts(e->message, "database system is ready to accept ");
+}
+
 static int background(struct rh_assembler *a, const struct rh_log_entry *e, struct rh_error *err)
 {
+    static const char how[] = "end not logged, the server stopped";
     a->stats->background++;
-    return is_restart(e) ? close_all(a, "end not logged, the server stopped", err) : 0;
+    if (is_restart(e)) {
+        return close_all(a, INT64_MAX, how, err);
+    }
+    if (is_postmaster(e) && e->session_key != a->postmaster_key) {
+        a->postmaster_key = e->session_key;
+        return close_all(a, e->session_epoch_s, how, err);
+    }
+    return 0;
 }
 
 /* A record that was read before: a file, or a part of it, was given twice. */

@@ -15,6 +15,9 @@
 
 struct rh_assembler;
 
+/* So many sessions are kept whose end was not logged; then those idle longest are given up. */
+enum { RH_LOG_SESSIONS_MAX = 100000 };
+
 /* All arguments must outlive the assembler.  The reader gives its clock, language, and a look at
  * what comes next. */
 struct rh_assembler *rh_assembler_new(const struct rh_capture_sink *sink,

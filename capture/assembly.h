@@ -20,6 +20,9 @@ struct rh_assembler {
     struct rh_log_reader *reader;
     struct rh_capture_stats *stats;
     struct rh_log_sessions sessions;
+    size_t sessions_max;     /* that are kept without knowing their end */
+    struct rh_map retired;   /* ids of those given up */
+    uint64_t postmaster_key; /* of the server that runs; 0: not seen */
     struct rh_pending_pool pool;
     size_t waiting_bytes_max; /* of all pending statements, before running ones go out early */
     /* Statements that are complete but wait for the next record of their session, which tells
@@ -90,6 +93,12 @@ int rh_assemble_statement(struct rh_assembler *a, struct rh_log_session *s,
                           struct rh_error *err);
 int rh_assemble_error(struct rh_assembler *a, struct rh_log_session *s,
                       const struct rh_log_entry *e, struct rh_error *err);
+
+/* assemble_retire.c */
+/* Before one more session: give up those that are idle longest if there are too many. */
+int rh_assemble_retire(struct rh_assembler *a, struct rh_error *err);
+/* A session begins in the middle: count it if it was given up. */
+void rh_assemble_revive(struct rh_assembler *a, uint64_t key);
 
 /* assemble_session.c: records about sessions. */
 struct rh_log_session *rh_assemble_session(struct rh_assembler *a, const struct rh_log_entry *e,

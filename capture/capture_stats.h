@@ -30,6 +30,8 @@ struct rh_capture_stats {
     uint64_t sessions;
     uint64_t joined_midway;
     uint64_t left_open;
+    uint64_t retired; /* of these, given up because too many were open */
+    uint64_t resumed; /* of these, came back as another session */
     uint64_t logins_failed;
     uint64_t probes;            /* connections that never logged in */
     uint64_t textless;          /* executions of which only a duration was logged */

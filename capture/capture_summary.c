@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "capture/assembler.h"
 #include "common/clock.h"
 
 enum { STATES_SHOWN = 8, SIZE_TEXT = 32 };
@@ -98,6 +99,15 @@ static void print_sessions(const struct rh_capture_stats *s, FILE *out)
         fprintf(out, ", %" PRIu64 " failed login%s", s->logins_failed, plural(s->logins_failed));
     }
     fputc('\n', out);
+    if (s->retired > 0) {
+        fprintf(out,
+                "             %" PRIu64
+                " of these given up, idle longest, while more than %d were open; "
+                "%" PRIu64
+                " came\n             back as other sessions (log_disconnections = on tells "
+                "the ends)\n",
+                s->retired, RH_LOG_SESSIONS_MAX, s->resumed);
+    }
     if (s->sessions_filtered > 0) {
         fprintf(out, "             %" PRIu64 " left out by --user, --database or --sample\n",
                 s->sessions_filtered);
@@ -261,6 +271,8 @@ void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace
     note_count(w, "log_plans", s->plans);
     note_count(w, "log_audits", s->audits);
     note_count(w, "filtered_statements", s->filtered);
+    note_count(w, "sessions_given_up", s->retired);
+    note_count(w, "sessions_given_up_too_early", s->resumed);
     note_count(w, "filtered_sessions", s->sessions_filtered);
     note_count(w, "statements_from_before", s->carried);
     note_count(w, "redacted", m->redacted);

@@ -1,6 +1,7 @@
 /* capture/log_session.c */
 #include "capture/log_session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -79,6 +80,19 @@ void rh_log_sessions_remove(struct rh_log_sessions *t, struct rh_log_session *s)
         t->last = NULL;
     }
     session_free(s);
+}
+
+struct rh_log_session **rh_log_sessions_list(const struct rh_log_sessions *t,
+                                             int (*compare)(const void *, const void *))
+{
+    size_t n = 0, pos = 0, count = t->by_key.count;
+    struct rh_log_session **list = rh_calloc(count ? count : 1, sizeof(struct rh_log_session *));
+    struct rh_log_session *s;
+    while ((s = rh_map_next(&t->by_key, &pos, NULL))) {
+        list[n++] = s;
+    }
+    qsort(list, n, sizeof(struct rh_log_session *), compare);
+    return list;
 }
 
 static struct rh_span put(char **at, struct rh_span s)

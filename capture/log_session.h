@@ -26,6 +26,7 @@ enum rh_txn_fate {
 
 struct rh_log_session {
     uint64_t key;
+    int64_t start_s; /* by its id, in seconds since the epoch */
     uint32_t pid;
     uint32_t number; /* in the trace, 0: none yet */
     uint32_t flags;  /* enum rh_session_flag */
@@ -82,6 +83,10 @@ struct rh_log_session *rh_log_sessions_find(struct rh_log_sessions *t, uint64_t 
 struct rh_log_session *rh_log_sessions_by_pid(struct rh_log_sessions *t, uint32_t pid);
 struct rh_log_session *rh_log_sessions_add(struct rh_log_sessions *t, uint64_t key, uint32_t pid);
 void rh_log_sessions_remove(struct rh_log_sessions *t, struct rh_log_session *s);
+
+/* All of them, sorted; to be freed.  Not NULL. */
+struct rh_log_session **rh_log_sessions_list(const struct rh_log_sessions *t,
+                                             int (*compare)(const void *, const void *));
 
 void rh_log_session_set_names(struct rh_log_session *s, struct rh_span user,
                               struct rh_span database, struct rh_span client);

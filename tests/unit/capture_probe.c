@@ -118,6 +118,9 @@ void rh_probe_run_bytes(struct rh_probe *p, const char *data, size_t n, size_t c
     if (p->waiting_bytes_max > 0) {
         a->waiting_bytes_max = p->waiting_bytes_max;
     }
+    if (p->sessions_max > 0) {
+        a->sessions_max = p->sessions_max;
+    }
     if (p->redact) {
         rh_assembler_redact(a);
     }

@@ -27,6 +27,7 @@ struct rh_probe {
     struct rh_capture_stats stats;
     struct rh_log_reader_counts counts;
     size_t waiting_bytes_max; /* 0: the default */
+    size_t sessions_max;      /* 0: the default */
     bool redact;
     char error[1000]; /* of reading, "" */
 };

@@ -238,6 +238,67 @@ static void test_a_restart_ends_all_sessions(void **state)
     assert_int_equal(rh_probe_session(&f->probe, 1)->session.flags & RH_SESSION_LEFT_OPEN, 0);
 }
 
+/* Newer servers tell by the process's type, whatever the language; a session of the server that
+ * runs stays, and a promotion is no start. */
+static void test_a_restart_in_any_language(void **state)
+{
+    struct fixture *f = *state;
+    struct rh_log_maker *m = &f->log;
+    LOG(m, .line = 9, .tag = "idle", .message = "statement: SELECT 'before the crash'");
+    LOG(m, .line = 1, .session = "6955b902.20", .pid = 32, .user = "", .database = "", .client = "",
+        .vxid = "", .tag = "", .stamp = "00:00:02.000", .backend_type = "startup",
+        .message = "Datenbanksystem wurde unterbrochen");
+    LOG(m, .line = 1, .session = "6955b903.fa2", .pid = 4002, .stamp = "00:00:04.000",
+        .start = "00:00:03", .tag = "idle", .message = "statement: SELECT 'of the old server'");
+    LOG(m, .line = 1, .session = "6955b906.fa3", .pid = 4003, .stamp = "00:00:07.000",
+        .start = "00:00:06", .tag = "idle", .message = "statement: SELECT 'of the new one'");
+    for (int i = 0; i < 2; i++) {
+        LOG(m, .line = 5 + (uint32_t) i, .session = "6955b905.10", .pid = 16, .user = "",
+            .database = "", .client = "", .vxid = "", .tag = "", .stamp = "00:00:08.000",
+            .backend_type = "postmaster", .message = "Datenbanksystem ist bereit");
+    }
+    run(f);
+    for (uint32_t n = 1; n <= 2; n++) {
+        rh_assert_span(record_of_kind(f, RH_KIND_CLOSE, n)->detail,
+                       "end not logged, the server stopped");
+    }
+    assert_null(record_of_kind(f, RH_KIND_CLOSE, 3));
+    assert_true(rh_probe_session(&f->probe, 3)->session.flags & RH_SESSION_LEFT_OPEN);
+}
+
+/* Sessions whose ends are not logged are given up, idle ones first; busy ones stay. */
+static void test_sessions_are_bounded(void **state)
+{
+    struct fixture *f = *state;
+    f->probe.sessions_max = 8;
+    LOG(&f->log, .line = 1, .session = "6955b900.1", .pid = 1, .vxid = "9/1", .tag = "BEGIN",
+        .message = "duration: 0.100 ms  statement: BEGIN");
+    for (uint32_t i = 2; i <= 40; i++) {
+        char session[32], stamp[20];
+        snprintf(session, sizeof session, "6955b900.%x", i);
+        snprintf(stamp, sizeof stamp, "00:00:%02u.000", i);
+        LOG(&f->log, .line = 1, .session = session, .pid = i, .stamp = stamp, .vxid = "3/0",
+            .message = "duration: 0.100 ms  statement: SELECT 1");
+    }
+    LOG(&f->log, .line = 2, .session = "6955b900.1", .pid = 1, .stamp = "00:00:50.000",
+        .vxid = "9/0", .tag = "COMMIT", .message = "duration: 0.100 ms  statement: COMMIT");
+    LOG(&f->log, .line = 2, .session = "6955b900.2", .pid = 2, .stamp = "00:00:51.000",
+        .vxid = "3/0", .message = "duration: 0.100 ms  statement: SELECT 2");
+    run(f);
+    assert_int_equal(f->probe.stats.retired, 33);
+    assert_int_equal(f->probe.stats.resumed, 1);
+    assert_int_equal(f->probe.session_count, 41);
+    assert_int_equal(rh_probe_session(&f->probe, 2)->session.flags, RH_SESSION_LEFT_OPEN);
+    const struct rh_probe_session *again = rh_probe_session(&f->probe, 41);
+    assert_int_equal(again->session.flags, RH_SESSION_JOINED_MIDWAY | RH_SESSION_LEFT_OPEN);
+    assert_int_equal(again->session.backend_pid, 2);
+    uint32_t in_block = 0;
+    for (uint32_t i = 0; i < f->probe.count; i++) {
+        in_block += f->probe.records[i].session == 1 && (f->probe.records[i].txn & RH_TXN_BLOCK);
+    }
+    assert_int_equal(in_block, 2);
+}
+
 struct txn_row {
     const char *text;
     const char *vxid; /* of its end */
@@ -419,6 +480,8 @@ int main(void)
         TEST(test_logins_that_fail),
         TEST(test_replication),
         TEST(test_a_restart_ends_all_sessions),
+        TEST(test_a_restart_in_any_language),
+        TEST(test_sessions_are_bounded),
         TEST(test_transactions_by_what_ends),
         TEST(test_transactions_by_what_begins),
         TEST(test_transactions_of_the_extended_protocol),
