@@ -159,12 +159,13 @@ struct rh_run_part {
 struct rh_record {
     enum rh_kind kind;
     uint32_t session;
-    uint32_t copy;    /* of the session, by --scale; 0 else */
-    uint64_t ordinal; /* 1, 2, ... within the session; of OPEN, CLOSE and GAP: of the record before
-                         it (writers fill it in), 0 if there is none */
-    int64_t start_ns; /* in a run: sent, or planned if it was not sent */
-    uint32_t flags;   /* enum rh_record_flag */
-    uint8_t txn;      /* enum rh_txn_mark */
+    uint32_t copy;       /* of the session, by --scale; 0 else */
+    uint64_t ordinal;    /* 1, 2, ... within the session; of OPEN, CLOSE and GAP: of the
+                            statement before it (of an OPEN behind the first one: of that),
+                            0 if there is none; writers fill it in */
+    int64_t start_ns;    /* in a run: sent, or planned if it was not sent */
+    uint32_t flags;      /* enum rh_record_flag */
+    uint8_t txn;         /* enum rh_txn_mark */
     enum rh_reason hold; /* why it cannot be replayed */
 
     /* The text: whole (tmpl.data NULL), or template and literals.  Writers take both forms,

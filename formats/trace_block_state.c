@@ -5,7 +5,7 @@
 #include "formats/trace_layout.h"
 #include "formats/value_column.h"
 
-enum { STATE_KEYS = RH_STATE_KEY_LISTS + 1, STARTUP_TEXTS_MAX = 1 << 18 };
+enum { STATE_KEYS = RH_STATE_KEY_LISTS + 1 };
 
 struct decoder {
     struct rh_block_state *st;
@@ -117,7 +117,7 @@ static int check_session_columns(const struct decoder *d, const struct rh_int_co
                 rh_int_column_within(&c[RH_SESSION_COPY], n, 0, u32) &&
                 rh_int_column_within(&c[RH_SESSION_PID], n, 0, u32) &&
                 rh_int_column_within(&c[RH_SESSION_FLAGS], n, 0, u32) &&
-                rh_int_column_within(&c[RH_SESSION_STARTUP_COUNT], n, 0, STARTUP_TEXTS_MAX / 2) &&
+                rh_int_column_within(&c[RH_SESSION_STARTUP_COUNT], n, 0, RH_BLOCK_STARTUP_MAX) &&
                 rh_int_column_within(&c[RH_SESSION_ROWS], n, 0, rows) &&
                 rh_int_column_within(&c[RH_SESSION_CURSOR_ROWS], n, 0, rows) &&
                 rh_int_column_within(&c[RH_SESSION_FIRST_ORDINAL], n, 0, INT64_MAX) &&
@@ -193,7 +193,7 @@ static int decode_startup(struct decoder *d, struct rh_mp *m)
         return 0;
     }
     struct rh_int_column c;
-    if (total > STARTUP_TEXTS_MAX / 2 || m->left == 0 ||
+    if (total > RH_BLOCK_STARTUP_MAX || m->left == 0 ||
         rh_int_column_get(m, (uint32_t) total * 2, d->arena, &c) != 0 ||
         !are_strings(d, &c, (uint32_t) total * 2)) {
         return -1;

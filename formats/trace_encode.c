@@ -28,10 +28,11 @@ void rh_trace_encoder_release(struct rh_trace_encoder *e)
         rh_free(e->columns[c].values);
     }
     void *const pieces[] = {
-        e->row_params,  e->row_values,   e->blobs.items,   e->rows,          e->sessions,
-        e->string_map,  e->template_map, e->templates,     e->row_templates, e->by_template,
-        e->start_units, e->start_stamps, e->template_uses, e->timed_first,   e->timed_last,
-        e->cursor_rows, e->values,       e->scratch.ints,  e->flat,
+        e->row_params,   e->row_values,   e->blobs.items,   e->rows,          e->sessions,
+        e->string_map,   e->template_map, e->templates,     e->row_templates, e->by_template,
+        e->start_units,  e->start_stamps, e->template_uses, e->timed_first,   e->timed_last,
+        e->cursor_rows,  e->values,       e->scratch.ints,  e->flat,          e->ordinal_first,
+        e->ordinal_last,
     };
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         rh_free(pieces[i]);
@@ -123,6 +124,8 @@ static void add_session(struct rh_trace_encoder *e, struct rh_trace_writer_sessi
         e->sessions = rh_realloc(e->sessions, e->session_cap, sizeof(void *));
         e->timed_first = rh_realloc(e->timed_first, e->session_cap, sizeof *e->timed_first);
         e->timed_last = rh_realloc(e->timed_last, e->session_cap, sizeof *e->timed_last);
+        e->ordinal_first = rh_realloc(e->ordinal_first, e->session_cap, sizeof *e->ordinal_first);
+        e->ordinal_last = rh_realloc(e->ordinal_last, e->session_cap, sizeof *e->ordinal_last);
         e->cursor_rows = rh_realloc(e->cursor_rows, e->session_cap, sizeof *e->cursor_rows);
     }
     e->sessions[e->session_count++] = s;

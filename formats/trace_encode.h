@@ -62,6 +62,8 @@ struct rh_trace_encoder {
     uint32_t start_stamp_count;
     int64_t *timed_first; /* by session: start of its first and last record with an ordinal */
     int64_t *timed_last;
+    uint64_t *ordinal_first; /* by session: smallest and largest */
+    uint64_t *ordinal_last;
     uint32_t *cursor_rows;
     uint32_t row_cap;
     struct rh_value *values;

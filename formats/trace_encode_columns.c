@@ -21,6 +21,20 @@ static inline void put(struct rh_trace_encoder *e, enum rh_column column, uint32
     }
 }
 
+/* Another value for row i when `count` rows were put. */
+static void correct(struct rh_trace_encoder *e, enum rh_column column, uint32_t i, uint32_t count,
+                    int64_t v)
+{
+    struct rh_encode_column *c = &e->columns[column];
+    if (!c->varies) {
+        for (uint32_t k = 0; k < count; k++) {
+            c->values[k] = c->usual;
+        }
+        c->varies = true;
+    }
+    c->values[i] = v;
+}
+
 /* The record before in the session. */
 struct previous {
     uint64_t ordinal;
@@ -119,6 +133,8 @@ static void put_extra(struct rh_trace_encoder *e, uint32_t i, const struct rh_tr
     int64_t execute = x->execute;
     if (execute != RH_INT_UNKNOWN && duration != RH_INT_UNKNOWN) {
         execute -= duration - (x->parse > 0 ? x->parse : 0) - (x->bind > 0 ? x->bind : 0);
+        execute = execute > e->distance_max ? e->distance_max : execute;
+        execute = execute < -e->distance_max ? -e->distance_max : execute;
     }
     put(e, RH_COLUMN_PARSE, i, x->parse);
     put(e, RH_COLUMN_BIND, i, x->bind);
@@ -149,6 +165,9 @@ static void put_run(struct rh_trace_encoder *e, uint32_t i, const struct rh_trac
 /* What the index wants to know without the columns. */
 static void note_session(struct rh_trace_encoder *e, uint32_t s, const struct rh_trace_row *r)
 {
+    uint64_t ordinal = r->ordinal;
+    e->ordinal_first[s] = ordinal < e->ordinal_first[s] ? ordinal : e->ordinal_first[s];
+    e->ordinal_last[s] = ordinal > e->ordinal_last[s] ? ordinal : e->ordinal_last[s];
     bool has_ordinal = rh_kind_has_ordinal((enum rh_kind) r->kind);
     e->cursor_rows[s] += has_ordinal || r->kind == RH_KIND_COPY_DATA;
     if (has_ordinal) {
@@ -157,41 +176,63 @@ static void note_session(struct rh_trace_encoder *e, uint32_t s, const struct rh
     }
 }
 
+static void fill_row(struct rh_trace_encoder *e, uint32_t i, struct previous *p)
+{
+    const struct rh_trace_row *r = e->rows[i];
+    put_identity(e, i, r, p);
+    put_times(e, i, r, p);
+    put_outcome(e, i, r);
+    if (e->has_extra) {
+        put_extra(e, i, r);
+    }
+    if (e->has_run) {
+        put_run(e, i, r);
+    }
+}
+
+/* The rows of a session lie far apart in the window. */
+static void prefetch_row(const struct rh_trace_encoder *e, uint32_t i)
+{
+    if (i < e->row_count) {
+        const char *row = (const char *) e->rows[i];
+        __builtin_prefetch(row);
+        __builtin_prefetch(row + 64);
+        __builtin_prefetch(row + sizeof *e->rows[i] - 1);
+    }
+}
+
+static void fill_session_rows(struct rh_trace_encoder *e, uint32_t s)
+{
+    uint32_t first = e->sessions[s]->block_first_row;
+    uint32_t end = first + e->sessions[s]->block_rows;
+    uint64_t leading = first < end ? e->rows[first]->ordinal : 0;
+    struct previous p = {.ordinal = leading - 1};
+    e->cursor_rows[s] = 0;
+    e->timed_first[s] = RH_INT_UNKNOWN;
+    e->timed_last[s] = RH_INT_UNKNOWN;
+    e->ordinal_first[s] = leading;
+    e->ordinal_last[s] = leading;
+    if (first < end) {
+        p.start = e->rows[first]->start;
+        p.end = p.start;
+    }
+    for (uint32_t i = first; i < end; i++) {
+        prefetch_row(e, i + PREFETCH_ROWS);
+        fill_row(e, i, &p);
+        note_session(e, s, e->rows[i]);
+    }
+    /* The first row counts from the smallest ordinal, which nearly always is its own. */
+    if (e->ordinal_first[s] != leading) {
+        correct(e, RH_COLUMN_ORDINAL, first, end, (int64_t) (leading - e->ordinal_first[s]) + 1);
+    }
+}
+
 static void fill_columns(struct rh_trace_encoder *e)
 {
     e->start_unit_count = 0;
     e->start_stamp_count = 0;
     for (uint32_t s = 0; s < e->session_count; s++) {
-        uint32_t first = e->sessions[s]->block_first_row;
-        uint32_t end = first + e->sessions[s]->block_rows;
-        struct previous p = {0};
-        e->cursor_rows[s] = 0;
-        e->timed_first[s] = RH_INT_UNKNOWN;
-        e->timed_last[s] = RH_INT_UNKNOWN;
-        if (first < end) {
-            p = (struct previous){e->rows[first]->ordinal - 1, e->rows[first]->start,
-                                  e->rows[first]->start};
-        }
-        for (uint32_t i = first; i < end; i++) {
-            const struct rh_trace_row *r = e->rows[i];
-            /* The rows of a session lie far apart in the window. */
-            if (i + PREFETCH_ROWS < e->row_count) {
-                const char *ahead = (const char *) e->rows[i + PREFETCH_ROWS];
-                __builtin_prefetch(ahead);
-                __builtin_prefetch(ahead + 64);
-                __builtin_prefetch(ahead + sizeof *r - 1);
-            }
-            put_identity(e, i, r, &p);
-            put_times(e, i, r, &p);
-            put_outcome(e, i, r);
-            if (e->has_extra) {
-                put_extra(e, i, r);
-            }
-            if (e->has_run) {
-                put_run(e, i, r);
-            }
-            note_session(e, s, r);
-        }
+        fill_session_rows(e, s);
     }
 }
 

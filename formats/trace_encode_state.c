@@ -34,8 +34,6 @@ static void fill_session(struct rh_trace_encoder *e, uint32_t i, int64_t *v[], u
     struct rh_trace_writer_session *w = e->sessions[i];
     const struct rh_session *s = &w->s;
     const struct rh_trace_row *first = w->block_rows ? e->rows[w->block_first_row] : NULL;
-    const struct rh_trace_row *last =
-        w->block_rows ? e->rows[w->block_first_row + w->block_rows - 1] : NULL;
     v[RH_SESSION_NUMBER][i] = (int64_t) s->number - (i > 0 ? e->sessions[i - 1]->s.number : 0);
     v[RH_SESSION_COPY][i] = s->copy;
     v[RH_SESSION_USER][i] = rh_trace_encode_string(e, s->user);
@@ -49,8 +47,9 @@ static void fill_session(struct rh_trace_encoder *e, uint32_t i, int64_t *v[], u
     v[RH_SESSION_STARTUP_COUNT][i] = s->startup_count;
     v[RH_SESSION_ROWS][i] = w->block_rows;
     v[RH_SESSION_CURSOR_ROWS][i] = e->cursor_rows[i];
-    v[RH_SESSION_FIRST_ORDINAL][i] = first ? (int64_t) first->ordinal : 0;
-    v[RH_SESSION_ORDINAL_SPAN][i] = first ? (int64_t) (last->ordinal - first->ordinal) : 0;
+    v[RH_SESSION_FIRST_ORDINAL][i] = first ? (int64_t) e->ordinal_first[i] : 0;
+    v[RH_SESSION_ORDINAL_SPAN][i] =
+        first ? (int64_t) (e->ordinal_last[i] - e->ordinal_first[i]) : 0;
     v[RH_SESSION_FIRST_START][i] = first ? first->start - e->min : 0;
     bool timed = first && e->timed_first[i] != RH_INT_UNKNOWN;
     v[RH_SESSION_TIMED_FIRST][i] = timed ? e->timed_first[i] - first->start : RH_INT_UNKNOWN;
@@ -66,6 +65,15 @@ static bool is_default(const int64_t *v, uint32_t n, int64_t usual)
         }
     }
     return true;
+}
+
+static bool startup_fits(const struct rh_trace_encoder *e)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < e->session_count; i++) {
+        total += e->sessions[i]->s.startup_count;
+    }
+    return total <= RH_BLOCK_STARTUP_MAX;
 }
 
 /* How many entries of the sessions map it made. */
@@ -186,7 +194,7 @@ static void put_texts(struct rh_trace_encoder *e, enum rh_state_key key,
 
 bool rh_trace_encode_state(struct rh_trace_encoder *e)
 {
-    if (e->session_count > RH_BLOCK_SESSIONS_MAX) {
+    if (e->session_count > RH_BLOCK_SESSIONS_MAX || !startup_fits(e)) {
         return false;
     }
     size_t begin = rh_mp_begin_map(&e->state.raw);

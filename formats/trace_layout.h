@@ -15,6 +15,7 @@ enum {
     RH_BLOCK_SESSIONS_MAX = 1 << 16,
     RH_BLOCK_STRINGS_MAX = 1 << 18,
     RH_BLOCK_STATE_ITEMS_MAX = 1 << 18,
+    RH_BLOCK_STARTUP_MAX = 1 << 17,  /* parameters of all sessions */
     RH_BLOCK_VALUES_MAX = 1 << 20,   /* literals, and apart from them parameters */
     RH_VALUE_INLINE_MAX = 64 * 1024, /* a longer value goes to blob blocks */
     RH_COLUMN_USES_MIN = 8,          /* a template used less often shares its value columns */

@@ -2,7 +2,8 @@
  * formats/trace_reader.h
  *
  * All records of a trace or run file in start order (ties: session, then ordinal), late blocks and
- * outcome records merged in, with bounded memory: the current block and a few cached late ones.
+ * outcome records merged in; an OPEN before all statements of its session, a CLOSE behind all that
+ * were written before it; with bounded memory: the current block and a few cached late ones.
  * Not thread-safe; any number of readers may share one file, one a thread.
  */
 #ifndef RH_FORMATS_TRACE_READER_H

@@ -228,7 +228,7 @@ void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
         .kind = (uint8_t) r->kind,
         .txn = r->txn,
         .hold = (uint8_t) r->hold,
-        .tx_status = (uint8_t) o->tx_status,
+        .tx_status = o->tx_status > 0 ? (uint8_t) o->tx_status : 0,
         .extra = make_extra(r, store, unit_ns),
         .run = make_run(&r->run, &store->arena, unit_ns),
     };

@@ -23,8 +23,13 @@ struct rh_trace_writer_session {
     int64_t closed;
     struct rh_session_state state;
     uint64_t known_names[8]; /* named statements that `state` has: hash of name and text */
+    uint64_t first_ordinal;
     uint64_t last_ordinal;
     int64_t last_start;    /* of a record with an ordinal */
+    int64_t first_start;   /* of its first statement, INT64_MAX: none yet */
+    int64_t opening_start; /* of its OPEN record, INT64_MIN: none yet */
+    bool opening_late;     /* it waits among the late rows */
+    bool opening_sealed;
     uint64_t open_ordinal; /* the newest statement whose end is not known, 0: none */
     int64_t open_start;
     uint32_t open_row;     /* of the window, RH_NO_STRING: sealed */

@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "formats/mp.h"
 #include "formats/trace_file.h"
+#include "formats/trace_layout.h"
 #include "formats/trace_writer_private.h"
 
 enum {
@@ -138,6 +139,13 @@ static bool is_late(const struct rh_trace_writer *w, const struct rh_trace_write
     return s->s.copy < w->sealed.copy;
 }
 
+/* An opening may belong before statements that were sealed last. */
+static bool is_late_opening(const struct rh_trace_writer *w,
+                            const struct rh_trace_writer_session *s, int64_t start)
+{
+    return w->has_sealed && start <= w->sealed.start && start == s->first_start;
+}
+
 /* Bytes of the record that the window would keep, or SIZE_MAX when they pass the limit. */
 static size_t record_bytes(const struct rh_record *r)
 {
@@ -170,8 +178,38 @@ static int check_record(const struct rh_record *r, struct rh_error *err)
     return 0;
 }
 
-/* The start in the file's unit, never before that of the record before; *ordinal may be filled in.
- */
+/* An opening is given before all statements of its session: one that comes after them goes where
+ * the first one is. */
+static int64_t place_opening(struct rh_trace_writer_session *s, int64_t start, uint64_t *ordinal)
+{
+    if (s->first_start != INT64_MAX) {
+        start = start < s->first_start ? start : s->first_start;
+        *ordinal = s->first_ordinal;
+    } else {
+        *ordinal = 0;
+    }
+    return start;
+}
+
+/* A first statement before its opening: the opening moves (rh_trace_writer_seal()), or, where it no
+ * longer can, the statement. */
+static int64_t place_first(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
+                           int64_t start, uint64_t ordinal)
+{
+    if (start < s->opening_start) {
+        if (s->opening_sealed || (!s->opening_late && is_late(w, s, start))) {
+            start = s->opening_start;
+        } else {
+            w->has_early_statement = true;
+        }
+    }
+    s->first_start = start;
+    s->first_ordinal = ordinal;
+    return start;
+}
+
+/* The start in the file's unit, for a statement never before that of the statement before;
+ * *ordinal may be filled in. */
 static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
                                 const struct rh_record *r, uint64_t *ordinal)
 {
@@ -179,8 +217,15 @@ static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_write
     if (start == RH_INT_UNKNOWN) {
         start = w->newest_start == INT64_MIN ? 0 : w->newest_start;
     }
-    start = start < s->last_start ? s->last_start : start;
-    if (rh_kind_has_ordinal(r->kind)) {
+    if (r->kind != RH_KIND_OPEN) {
+        start = start < s->last_start ? s->last_start : start;
+    }
+    if (r->kind == RH_KIND_OPEN) {
+        start = place_opening(s, start, ordinal);
+    } else if (rh_kind_has_ordinal(r->kind)) {
+        if (s->first_start == INT64_MAX) {
+            start = place_first(w, s, start, *ordinal);
+        }
         s->last_start = start;
         s->last_ordinal = *ordinal > s->last_ordinal ? *ordinal : s->last_ordinal;
     } else if (r->kind != RH_KIND_COPY_DATA) {
@@ -190,13 +235,26 @@ static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_write
     return start;
 }
 
-/* A start that had to move takes the end with it: the duration is what was measured. */
-static void move_row(struct rh_trace_row *row, int64_t start, bool was_known)
+static int64_t moved(int64_t t, int64_t shift, int64_t max)
 {
+    if (t == RH_INT_UNKNOWN || shift == 0) {
+        return t;
+    }
+    int64_t sum;
+    if (__builtin_add_overflow(t, shift, &sum)) {
+        sum = shift < 0 ? -max : max;
+    }
+    return sum > max ? max : sum < -max ? -max : sum;
+}
+
+/* A start that had to move takes the end with it: the duration is what was measured. */
+static void move_row(struct rh_trace_row *row, int64_t start, bool was_known, int64_t unit_ns)
+{
+    int64_t max = RH_TRACE_TIME_MAX_NS / unit_ns;
     int64_t shift = was_known ? start - row->start : 0;
     row->start = start;
-    row->first += row->first == RH_INT_UNKNOWN ? 0 : shift;
-    row->done += row->done == RH_INT_UNKNOWN ? 0 : shift;
+    row->first = moved(row->first, shift, max);
+    row->done = moved(row->done, shift, max);
 }
 
 static void copy_outcome(struct rh_trace_row *to, const struct rh_trace_row *from,
@@ -304,14 +362,18 @@ static void add_row(struct rh_trace_writer *w, struct rh_trace_writer_session *s
     struct rh_trace_row_text text = split_text(w, r);
     uint64_t ordinal = r->ordinal;
     int64_t start = place_in_session(w, s, r, &ordinal);
-    bool late = is_late(w, s, start);
+    bool late = is_late(w, s, start) || (r->kind == RH_KIND_OPEN && is_late_opening(w, s, start));
     struct rh_trace_window *win = late ? &w->late : &w->window;
     struct rh_trace_row *row = window_add(win);
     rh_trace_row_make(row, r, &text, &win->store, w->unit_ns);
     row->session = s;
     row->ordinal = ordinal;
-    move_row(row, start, r->start_ns != RH_TIME_UNKNOWN);
+    move_row(row, start, r->start_ns != RH_TIME_UNKNOWN, w->unit_ns);
     s->pending_rows++;
+    if (r->kind == RH_KIND_OPEN) {
+        s->opening_late = late && (s->opening_late || s->opening_start == INT64_MIN);
+        s->opening_start = start > s->opening_start ? start : s->opening_start;
+    }
     if (rh_kind_has_ordinal(r->kind) && row->done == RH_INT_UNKNOWN) {
         s->open_ordinal = ordinal;
         s->open_start = start;

@@ -49,6 +49,7 @@ struct rh_trace_writer {
     bool has_sealed;
     struct rh_trace_mark sealed; /* ordinary blocks go up to here */
     int64_t newest_start;
+    bool has_early_statement; /* an opening that waits starts behind its session's first one */
 
     struct rh_map sessions; /* by number and copy */
     struct rh_trace_writer_session *last_session;
@@ -100,6 +101,9 @@ int rh_trace_writer_seal(struct rh_trace_writer *w, uint32_t keep);
 int rh_trace_writer_seal_late(struct rh_trace_writer *w);
 /* Blocks without records for sessions that changed since they were told of. */
 int rh_trace_writer_seal_sessions(struct rh_trace_writer *w);
+/* trace_writer_check.c, for assert(): a reader takes the block that the encoder made, and finds its
+ * ordinals where the index looks for them. */
+bool rh_trace_writer_block_is_good(const struct rh_trace_writer *w, const struct rh_frame *frame);
 /* A header or end block of what is in w->plain. */
 int rh_trace_writer_put_plain(struct rh_trace_writer *w, uint8_t type);
 

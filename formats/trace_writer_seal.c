@@ -3,6 +3,7 @@
  * with an earlier start wait in `late` and become late blocks.  What fails here fails for good: the
  * functions return -1 with w->failed and w->failure set.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/alloc.h"
@@ -108,6 +109,7 @@ static int put_block(struct rh_trace_writer *w, bool late)
         .min = e->min,
         .max = e->max,
     };
+    assert(rh_trace_writer_block_is_good(w, &f));
     if (put_blobs(w, &f.blob_bytes) != 0 || pack_parts(w, &e->state, &e->data, &f) != 0 ||
         put_frame(w, &f) != 0) {
         return -1;
@@ -171,6 +173,7 @@ static int put_rows(struct rh_trace_writer *w, const struct rh_trace_window *fro
     for (uint32_t i = first; i < first + n; i++) {
         struct rh_trace_row *row = w->sorted[i];
         row->session->pending_rows--;
+        row->session->opening_sealed |= row->kind == RH_KIND_OPEN;
         if (has_state(w)) {
             rh_trace_writer_apply(w, row, &from->store);
         }
@@ -233,6 +236,16 @@ static void sort_ties(struct rh_trace_row **rows, uint32_t n)
     }
 }
 
+static void move_openings(struct rh_trace_window *win)
+{
+    for (uint32_t i = 0; i < win->count; i++) {
+        struct rh_trace_row *row = &win->rows[i];
+        if (row->kind == RH_KIND_OPEN && row->start > row->session->first_start) {
+            row->start = row->session->first_start;
+        }
+    }
+}
+
 static void sort_rows(struct rh_trace_writer *w, struct rh_trace_window *from)
 {
     uint32_t n = from->count;
@@ -240,6 +253,9 @@ static void sort_rows(struct rh_trace_writer *w, struct rh_trace_window *from)
         w->sorted_cap = n;
         w->starts = rh_realloc(w->starts, n, sizeof *w->starts);
         w->sorted = rh_realloc(w->sorted, n, sizeof(void *));
+    }
+    if (w->has_early_statement) {
+        move_openings(from);
     }
     for (uint32_t i = 0; i < n; i++) {
         w->starts[i] = from->rows[i].start;
@@ -324,6 +340,7 @@ int rh_trace_writer_seal(struct rh_trace_writer *w, uint32_t keep)
             (struct rh_trace_mark){last->start, last->session->s.number, last->session->s.copy};
     }
     keep_rest(w, first);
+    w->has_early_statement = w->has_early_statement && w->late.count > 0;
     rh_trace_writer_drop_ended(w);
     return 0;
 }

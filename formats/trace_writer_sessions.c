@@ -32,6 +32,8 @@ static struct rh_trace_writer_session *new_session(struct rh_trace_writer *w, ui
     s->open_row = RH_NO_STRING;
     s->changed = true;
     s->last_start = INT64_MIN;
+    s->first_start = INT64_MAX;
+    s->opening_start = INT64_MIN;
     rh_map_put(&w->sessions, session_key(number, copy), s);
     return s;
 }

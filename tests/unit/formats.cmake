@@ -6,6 +6,7 @@ rh_unit_test(test_trace_roundtrip SOURCES test_trace_roundtrip.c LINK rh_formats
 rh_unit_test(test_mp SOURCES test_mp.c LINK rh_formats m)
 rh_unit_test(test_columns SOURCES test_columns.c LINK rh_formats m)
 rh_unit_test(test_trace_recovery SOURCES test_trace_recovery.c LINK rh_formats m)
+rh_unit_test(test_trace_events SOURCES test_trace_events.c LINK rh_formats m)
 rh_unit_test(test_trace_index SOURCES test_trace_index.c LINK rh_formats m)
 rh_unit_test(test_session_state SOURCES test_session_state.c LINK rh_formats m)
 rh_unit_test(test_trace_limits SOURCES test_trace_limits.c LINK rh_formats m)
