@@ -123,18 +123,20 @@ const struct rh_opt_command rh_replay_command = {
     .synopsis = "[OPTION]... T.trace",
     .summary = "Replay a captured workload on a server and record what came of each statement.",
     .options = options,
-    .footer = "Passwords come from PGPASSWORD, the password file or a service file, as in psql;\n"
-              "PGUSER and PGDATABASE are ignored, unless the trace does not tell a session's.\n"
-              "What -d says wins over -h, -p and -U.\n"
-              "\n"
-              "Exit status: 0 the replay ran to its end, whatever came of the statements: failed\n"
-              "ones, and those not sent as their session was refused or lost, are in the summary\n"
-              "and in the run; 2 nothing was replayed; 3 it was stopped early, or the trace is\n"
-              "damaged (the run file is kept).\n"
-              "\n"
-              "Examples:\n"
-              "  pgrehearse replay -h candidate -o candidate.run shop.trace\n"
-              "  pgrehearse replay -d 'host=candidate sslmode=require' --speed max shop.trace\n",
+    .footer =
+        "Passwords come from PGPASSWORD, the password file or a service file, as in psql;\n"
+        "PGUSER and PGDATABASE are ignored, unless the trace does not tell a session's.\n"
+        "What -d says wins over -h, -p and -U.\n"
+        "\n"
+        "Exit status: 0 the replay ran to its end, whatever came of the statements: failed\n"
+        "ones, and those not sent as their session was refused or lost, are in the summary\n"
+        "and in the run; 2 nothing was replayed; 3 it was stopped early (by a signal, a full\n"
+        "disk, a session that came to the captured server), or the trace is damaged; the run\n"
+        "file is kept.\n"
+        "\n"
+        "Examples:\n"
+        "  pgrehearse replay -h candidate -o candidate.run shop.trace\n"
+        "  pgrehearse replay -d 'host=candidate sslmode=require' --speed max shop.trace\n",
 };
 
 static uint32_t default_jobs(void)

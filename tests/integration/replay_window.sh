@@ -85,6 +85,22 @@ check_equal 'mapped' '1 1 done - 00000 1
 replay 0 map -U helper -d shop2
 check_equal 'all as one user' '1 1 done - 00000 1
 2 1 done - 22012 -1' "$(fates map | sort)"
+# Who they were is in the run, whichever way the target says it.
+identity() {
+    "$RH_BIN/pgrehearse" show "$WORK/map.run" 2>/dev/null | jq -r '"\(.user) \(.database)"' | sort -u
+}
+for target in 'user=helper dbname=shop2' 'postgresql://helper@/shop2'; do
+    replay 0 map -d "$target"
+    check_equal "as $target" '1 1 done - 00000 1
+2 1 done - 22012 -1' "$(fates map | sort)"
+    check_equal "the run says so of $target" 'helper shop2' "$(identity)"
+done
+replay 0 map -U app -d 'user=helper dbname=shop2'
+check_equal 'the string wins' 'helper shop2' "$(identity)"
+replay 2 map -d user=helper --map-user app=helper
+check 'a map without use' grep -q -- '--map-user and a user for all' "$WORK/err"
+replay 2 map -d shop2 --map-database shop=shop2
+replay 2 map -d 'host=a =b'
 replay 2 map --map-user app
 replay 2 map --map-user app=a --map-user app=b
 
@@ -100,12 +116,42 @@ replay 2 source
 check 'by its socket too' grep -q 'is the server that was captured' "$WORK/err"
 check 'no run is made' test ! -e "$WORK/source.run"
 replay 0 source --allow-source
+# A list of hosts whose second one it is: nothing reaches it.
+check_run 2 "$RH_BIN/pgrehearse-replay" -d "host=/nowhere,127.0.0.1 port=$SERVER_PORT" \
+    -o "$WORK/list.run" "$WORK/source.trace"
+check 'the source in a list is refused' grep -q 'is the server that was captured' "$WORK/err"
+{
+    printf 'server\tno-such-host.invalid:%s\n' "$SERVER_PORT"
+    session 1 0 100
+    query 1 10 1 be 'SELECT 1'
+} | make_trace unresolved
+replay 0 unresolved -q
+check 'a name that cannot be looked up is said' \
+    grep -q 'warning: whether .* is the server that was captured (no-such-host.invalid:.*) cannot be told' "$WORK/err"
 {
     session 1 0 100
     query 1 10 1 be 'SELECT 1'
 } | make_trace unknown
 replay 0 unknown
 check 'an unknown source is said' grep -q 'does not tell which server' "$WORK/err"
+replay 0 unknown -d "host=/nowhere,$SERVER_SOCKETS"
+check 'a list is said' grep -q 'only .*/.s.PGSQL.* is probed' "$WORK/err"
+
+# A run without a name of its own replaces none.
+cp "$WORK/unknown.trace" "$WORK/twice.trace"
+default_run() {
+    check_run "$1" "$RH_BIN/pgrehearse-replay" -h "${2:-$SERVER_SOCKETS}" -p "$SERVER_PORT" "$WORK/twice.trace"
+}
+default_run 0
+cp "$WORK/twice.run" "$WORK/first.run"
+default_run 2 /nowhere
+check 'before it connects' grep -q "twice.run is there already; -o FILE names another run" "$WORK/err"
+check 'the first run is as it was' cmp -s "$WORK/twice.run" "$WORK/first.run"
+replay 0 twice
+check 'replaced by its name' test -s "$WORK/twice.run" -a "$(cmp -s "$WORK/twice.run" "$WORK/first.run" || echo other)" = other
+ln -s twice.trace "$WORK/link.trace"
+check_run 2 "$RH_BIN/pgrehearse-replay" -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -o "$WORK/link.trace" "$WORK/twice.trace"
+check 'the trace is not replaced' grep -q 'would replace the trace' "$WORK/err"
 coproc other { server_psql "$cluster" -d shop -At; }
 other_pid=$!
 echo 'BEGIN; SELECT 1;' >&"${other[1]}"
@@ -117,4 +163,26 @@ replay 0 unknown --allow-source
 echo 'COMMIT; \q' >&"${other[1]}"
 wait "$other_pid"
 replay 0 unknown
+
+# Halfway the first host of two no longer listens, and libpq turns to the second, the source: the
+# session that comes there is told nothing, and the replay ends.
+{
+    printf 'server\t%s/.s.PGSQL.%s\n' "$SERVER_SOCKETS" "$SERVER_PORT"
+    session 1 0 9000
+    query 1 10 1 be 'SELECT 1'
+    session 2 5000 9000
+    query 2 5010 1 be 'SELECT 2'
+    session 3 8000 9000
+    query 3 8010 1 be 'SELECT 3'
+} | make_trace astray
+replay_start astray -h "127.0.0.1,$SERVER_SOCKETS"
+sql_until 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'maker'"
+server_stop "$cluster" fast
+server_launch "$cluster" '' || exit 1
+replay_wait 3
+check 'the list was said' grep -q 'is a list of hosts' "$WORK/err"
+check 'why it ended' grep -q 'error: .* is the server that was captured' "$WORK/err"
+check_equal 'what came of it' '1 1 done
+2 1 not-sent
+3 1 not-sent' "$(fates astray | cut -d' ' -f1-3)"
 check_end
