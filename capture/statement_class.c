@@ -2,19 +2,25 @@
 #include "capture/statement_class.h"
 
 #include <string.h>
+#include <strings.h>
 
 bool rh_statement_has(const struct rh_statement_class *c, enum rh_sql_class klass)
 {
     return c->bits & (UINT32_C(1) << klass);
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static struct rh_span trim(struct rh_span s)
 {
-    while (s.len > 0 && strchr(" \t\r\n\f\v", s.data[0]) && s.data[0]) {
+    while (s.len > 0 && is_blank(s.data[0])) {
         s.data++;
         s.len--;
     }
-    while (s.len > 0 && strchr(" \t\r\n\f\v;", s.data[s.len - 1]) && s.data[s.len - 1]) {
+    while (s.len > 0 && (is_blank(s.data[s.len - 1]) || s.data[s.len - 1] == ';')) {
         s.len--;
     }
     return s;
@@ -70,6 +76,30 @@ static const uint32_t session_classes = BIT(SET) | BIT(SET_ENCODING) | BIT(RESET
 static const uint32_t transaction_classes =
     BIT(BEGIN) | BIT(COMMIT) | BIT(ROLLBACK) | BIT(CHAIN) | BIT(SAVEPOINT) | BIT(SET_LOCAL);
 
+/* The words that make up much of a log, alone. */
+static bool classify_word(struct rh_span s, struct rh_statement_class *c)
+{
+    static const struct {
+        char word[9];
+        uint8_t len;
+        uint8_t effect;
+        uint32_t bits;
+    } words[] = {
+        {"begin", 5, RH_TXN_OPENS, BIT(BEGIN)},
+        {"end", 3, RH_TXN_CLOSES, BIT(COMMIT)},
+        {"commit", 6, RH_TXN_CLOSES, BIT(COMMIT)},
+        {"rollback", 8, RH_TXN_CLOSES, BIT(ROLLBACK)},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (s.len == words[i].len && strncasecmp(s.data, words[i].word, s.len) == 0) {
+            c->effect = (enum rh_txn_effect) words[i].effect;
+            c->bits = words[i].bits;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What has no class of its own, but changes what later statements meet. */
 static bool is_lasting(struct rh_span command)
 {
@@ -99,6 +129,9 @@ void rh_statement_classify(struct rh_span text, struct rh_statement_class *c)
     c->other = c->lasting = false;
     if (!may_matter(first_letters(s)) && !(s.len && memchr(s.data, ';', s.len))) {
         c->other = true;
+        return;
+    }
+    if (classify_word(s, c)) {
         return;
     }
     struct rh_sql_commands commands;
