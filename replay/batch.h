@@ -32,6 +32,7 @@ struct rh_batch {
     int count;
     int pos;                        /* the worker's: first record without its outcome */
     bool last;                      /* the session has no records behind these */
+    bool failed;                    /* what is behind these cannot be read */
     struct rh_arena arena;          /* what the records point to */
     struct rh_session_state *state; /* with a restored session's first batch: what to restore; the
                                        session frees it */

@@ -2,25 +2,33 @@
 
 #include <errno.h>
 #include <libpq-fe.h>
+#include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "common/alloc.h"
-#include "common/buf.h"
 #include "common/loop.h"
+#include "formats/pg_write.h"
 #include "replay/tls.h"
 
-/* Output that waited leaves its memory behind for the next time, up to this much. */
-enum { OUT_KEEP = 4096 };
+/* Output that waited leaves its memory behind for the next time, up to this much; a rest of more is
+ * taken over with its memory. */
+enum { OUT_KEEP = 4096, OUT_COPY_MAX = 64 * 1024 };
+
+/* A Parse and a Bind, each as large as the server reads, and small ones around them. */
+#define REQUEST_MAX ((size_t) 2 * RH_PG_LARGE_MAX + OUT_COPY_MAX)
 
 struct rh_conn {
     struct pg_conn *pg;
     struct rh_tls tls; /* ssl is NULL on a plain socket */
     int fd;
     uint32_t backend_pid;
-    struct rh_buf out; /* bytes from out_at on wait to be sent */
+    struct rh_buf cancel; /* the CancelRequest */
+    struct rh_buf out;    /* bytes from out_at on wait to be sent */
     size_t out_at;
-    bool out_lost; /* sending failed; out_errno says why */
+    size_t out_max;
+    size_t out_large; /* of those, what belongs to one request of more than out_max */
+    bool out_lost;    /* sending failed; out_errno says why */
     int out_errno;
     char early_sqlstate[6];
 };
@@ -45,6 +53,22 @@ void rh_conn_notices_attach(struct rh_conn_notices *notices, struct pg_conn *pg)
 {
     *notices = (struct rh_conn_notices){0};
     PQsetNoticeReceiver(pg, on_notice, notices);
+    rh_cancel_key_init(&notices->cancel_key);
+    notices->trace = rh_cancel_key_trace(&notices->cancel_key);
+    if (notices->trace) {
+        PQtrace(pg, notices->trace);
+        PQsetTraceFlags(pg, PQTRACE_SUPPRESS_TIMESTAMPS);
+    }
+}
+
+void rh_conn_notices_detach(struct rh_conn_notices *notices, struct pg_conn *pg)
+{
+    PQsetNoticeReceiver(pg, ignore_notice, NULL);
+    if (notices->trace) {
+        PQuntrace(pg);
+        fclose(notices->trace);
+        notices->trace = NULL;
+    }
 }
 
 /*
@@ -91,16 +115,27 @@ static int take_over(struct rh_conn *conn, struct rh_error *err)
     return drain(conn, err);
 }
 
-int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, const struct rh_conn_notices *notices,
+/* A server may give none. */
+static void take_cancel_key(struct rh_conn *conn, const struct rh_cancel_key *key)
+{
+    if (key->len > 0 && key->pid == conn->backend_pid) {
+        rh_pg_write_cancel(&conn->cancel, key->pid, rh_span(key->bytes, key->len), NULL);
+    }
+}
+
+int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, struct rh_conn_notices *notices,
                 size_t out_max, struct rh_error *err)
 {
     struct rh_conn *conn = rh_calloc(1, sizeof *conn);
     conn->pg = pg;
-    rh_buf_init(&conn->out, out_max);
+    conn->out_max = out_max;
+    rh_buf_init(&conn->out, REQUEST_MAX + out_max);
+    rh_buf_init(&conn->cancel, RH_CANCEL_KEY_MAX + 16);
     *out = conn;
     int result = take_over(conn, err);
     memcpy(conn->early_sqlstate, notices->fatal_sqlstate, sizeof conn->early_sqlstate);
-    PQsetNoticeReceiver(pg, ignore_notice, NULL); /* *notices ends here */
+    rh_conn_notices_detach(notices, pg);
+    take_cancel_key(conn, &notices->cancel_key);
     if (result) {
         *out = NULL;
         rh_conn_close(conn);
@@ -112,6 +147,7 @@ int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, const struct rh_conn_n
 static void conn_free(struct rh_conn *conn)
 {
     PQfinish(conn->pg);
+    rh_buf_release(&conn->cancel);
     rh_buf_release(&conn->out);
     rh_free(conn);
 }
@@ -160,9 +196,38 @@ const char *rh_conn_early_sqlstate(const struct rh_conn *conn)
     return conn->early_sqlstate;
 }
 
-struct pg_cancel *rh_conn_cancel_handle(const struct rh_conn *conn)
+struct rh_span rh_conn_cancel_request(const struct rh_conn *conn)
 {
-    return PQgetCancel(conn->pg);
+    return rh_buf_span(&conn->cancel);
+}
+
+/* The name of a Unix socket as libpq made it: the one the server bound it to may be of another
+ * place of the file system, if one of the two is in a container. */
+static int socket_path(const struct rh_conn *conn, struct sockaddr_un *address)
+{
+    const char *host = PQhost(conn->pg), *port = PQport(conn->pg);
+    if (!host || host[0] != '/' || !port) {
+        return -1;
+    }
+    int n = snprintf(address->sun_path, sizeof address->sun_path, "%s/.s.PGSQL.%s", host, port);
+    return n > 0 && (size_t) n < sizeof address->sun_path ? n : -1;
+}
+
+int rh_conn_peer(const struct rh_conn *conn, struct sockaddr_storage *address, socklen_t *size)
+{
+    *size = sizeof *address;
+    if (getpeername(conn->fd, (struct sockaddr *) address, size) != 0) {
+        return -1;
+    }
+    if (address->ss_family == AF_UNIX) {
+        struct sockaddr_un local = {.sun_family = AF_UNIX};
+        int n = socket_path(conn, &local);
+        if (n > 0) {
+            memcpy(address, &local, sizeof local);
+            *size = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + (size_t) n + 1);
+        }
+    }
+    return 0;
 }
 
 size_t rh_conn_pending(const struct rh_conn *conn)
@@ -176,7 +241,7 @@ static void out_clear(struct rh_conn *conn)
         rh_buf_release(&conn->out);
     }
     rh_buf_clear(&conn->out);
-    conn->out_at = 0;
+    conn->out_at = conn->out_large = 0;
 }
 
 static void send_failed(struct rh_conn *conn)
@@ -232,24 +297,59 @@ static void out_append(struct rh_conn *conn, const char *data, size_t n)
     rh_buf_add(&conn->out, data, n);
 }
 
+/* What can be sent at once of n more bytes; -1 if the rest may not wait. */
+static int send_first(struct rh_conn *conn, const char *data, size_t n, size_t *sent,
+                      struct rh_error *err)
+{
+    size_t waiting = rh_conn_pending(conn), max = waiting ? conn->out_max : REQUEST_MAX;
+    *sent = 0;
+    if (n > max - (waiting - conn->out_large)) {
+        return rh_error_set(err, RH_ERR_LIMIT,
+                            "connection to backend %u: %zu bytes wait to be sent, the limit is %zu",
+                            conn->backend_pid, waiting + n, max);
+    }
+    if (waiting > 0) {
+        return 0;
+    }
+    int result = write_some(conn, data, n, sent, err);
+    conn->out_large = n > conn->out_max && !conn->out_lost ? n - *sent : 0;
+    return result;
+}
+
 int rh_conn_send(struct rh_conn *conn, struct rh_span bytes, struct rh_error *err)
 {
+    size_t sent;
     if (conn->out_lost) {
         return 0;
     }
-    if (bytes.len > conn->out.max - rh_conn_pending(conn)) {
-        return rh_error_set(err, RH_ERR_LIMIT,
-                            "connection to backend %u: %zu bytes wait to be sent, the limit is %zu",
-                            conn->backend_pid, rh_conn_pending(conn) + bytes.len, conn->out.max);
-    }
-    size_t sent = 0;
-    if (rh_conn_pending(conn) == 0 && write_some(conn, bytes.data, bytes.len, &sent, err)) {
+    if (send_first(conn, bytes.data, bytes.len, &sent, err)) {
         return -1;
     }
     if (sent < bytes.len && !conn->out_lost) {
         out_append(conn, bytes.data + sent, bytes.len - sent);
     }
     return 0;
+}
+
+int rh_conn_send_buf(struct rh_conn *conn, struct rh_buf *bytes, struct rh_error *err)
+{
+    size_t sent = 0, waiting = rh_conn_pending(conn);
+    int result = conn->out_lost ? 0 : send_first(conn, bytes->data, bytes->len, &sent, err);
+    if (result == 0 && sent < bytes->len && !conn->out_lost) {
+        if (waiting == 0 && bytes->len - sent > OUT_COPY_MAX) {
+            rh_buf_release(&conn->out);
+            struct rh_buf empty = {.max = bytes->max};
+            size_t max = conn->out.max;
+            conn->out = *bytes;
+            conn->out.max = max;
+            conn->out_at = sent;
+            *bytes = empty;
+        } else {
+            out_append(conn, bytes->data + sent, bytes->len - sent);
+        }
+    }
+    rh_buf_clear(bytes);
+    return result;
 }
 
 int rh_conn_flush(struct rh_conn *conn, struct rh_error *err)
@@ -263,6 +363,7 @@ int rh_conn_flush(struct rh_conn *conn, struct rh_error *err)
     }
     if (!conn->out_lost) {
         conn->out_at += sent;
+        conn->out_large -= sent < conn->out_large ? sent : conn->out_large;
         if (rh_conn_pending(conn) == 0) {
             out_clear(conn);
         }

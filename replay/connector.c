@@ -18,11 +18,6 @@
 
 #define TIMEOUT_DEFAULT_NS (30 * RH_NS_PER_SEC)
 
-struct cancel {
-    struct cancel *next;
-    struct pg_cancel *handle;
-};
-
 struct rh_connector {
     struct rh_conninfo target;
     int64_t timeout_ns;
@@ -36,8 +31,6 @@ struct rh_connector {
     pthread_cond_t work;
     struct rh_connect_request *first;
     struct rh_connect_request **last;
-    struct cancel *first_cancel;
-    struct cancel **last_cancel;
     bool stopping;
     void (*refused)(void *ctx, const struct rh_error *err);
     void *refused_ctx;
@@ -255,27 +248,6 @@ static void request_fail_stopped(struct rh_connect_request *request)
     rh_error_set(&request->error, RH_ERR_STOPPED, "stopped before connecting");
 }
 
-static void cancel_send(struct cancel *cancel)
-{
-    char why[256];
-    /* A cancel that fails is as one that came too late. */
-    PQcancel(cancel->handle, why, sizeof why);
-    PQfreeCancel(cancel->handle);
-    rh_free(cancel);
-}
-
-static struct cancel *cancel_take(struct rh_connector *connector)
-{
-    struct cancel *cancel = connector->first_cancel;
-    if (cancel) {
-        connector->first_cancel = cancel->next;
-        if (!cancel->next) {
-            connector->last_cancel = &connector->first_cancel;
-        }
-    }
-    return cancel;
-}
-
 static struct rh_connect_request *request_take(struct rh_connector *connector)
 {
     struct rh_connect_request *request = connector->first;
@@ -294,19 +266,16 @@ static void *connect_thread(void *arg)
     pthread_mutex_lock(&connector->lock);
     for (;;) {
         bool stopping = connector->stopping;
-        struct cancel *cancel = cancel_take(connector);
-        struct rh_connect_request *request = cancel ? NULL : request_take(connector);
-        if (!cancel && !request && stopping) {
+        struct rh_connect_request *request = request_take(connector);
+        if (!request && stopping) {
             break;
         }
-        if (!cancel && !request) {
+        if (!request) {
             pthread_cond_wait(&connector->work, &connector->lock);
             continue;
         }
         pthread_mutex_unlock(&connector->lock);
-        if (cancel) {
-            cancel_send(cancel);
-        } else if (stopping) {
+        if (stopping) {
             request_fail_stopped(request);
             request_post(request);
         } else {
@@ -355,7 +324,6 @@ int rh_connector_new(struct rh_connector **out, const struct rh_connector_option
     connector->stop_fd = -1;
     connector->guard = options->guard;
     connector->last = &connector->first;
-    connector->last_cancel = &connector->first_cancel;
     connector->out_max = options->out_max ? options->out_max : RH_CONN_OUT_MAX;
     pthread_mutex_init(&connector->lock, NULL);
     pthread_cond_init(&connector->work, NULL);
@@ -409,21 +377,6 @@ void rh_connector_put(struct rh_connector *connector, struct rh_connect_request 
     }
 }
 
-void rh_connector_cancel(struct rh_connector *connector, const struct rh_conn *conn)
-{
-    struct pg_cancel *handle = rh_conn_cancel_handle(conn);
-    if (!handle) {
-        return;
-    }
-    struct cancel *cancel = rh_calloc(1, sizeof *cancel);
-    cancel->handle = handle;
-    pthread_mutex_lock(&connector->lock);
-    *connector->last_cancel = cancel;
-    connector->last_cancel = &cancel->next;
-    pthread_cond_signal(&connector->work);
-    pthread_mutex_unlock(&connector->lock);
-}
-
 void rh_connector_stop(struct rh_connector *connector)
 {
     pthread_mutex_lock(&connector->lock);
@@ -447,10 +400,6 @@ void rh_connector_free(struct rh_connector *connector)
         pthread_join(connector->threads[i], NULL);
     }
     assert(!connector->first);
-    for (struct cancel *cancel; (cancel = cancel_take(connector));) {
-        PQfreeCancel(cancel->handle);
-        rh_free(cancel);
-    }
     if (connector->stop_fd >= 0) {
         close(connector->stop_fd);
     }

@@ -80,10 +80,6 @@ void rh_connector_put(struct rh_connector *connector, struct rh_connect_request 
  * request->error. */
 int rh_connector_connect(struct rh_connector *connector, struct rh_connect_request *request);
 
-/* Have a CancelRequest sent for what conn runs, before any connect that waits.  From conn's thread;
- * does not wait, and tells nothing: the cancelled statement does. */
-void rh_connector_cancel(struct rh_connector *connector, const struct rh_conn *conn);
-
 /* End connects that run and fail those that wait: all come back with RH_ERR_STOPPED, also those put
  * in later.  From any thread; does not wait. */
 void rh_connector_stop(struct rh_connector *connector);

@@ -14,10 +14,6 @@
 /* A batch covers at most this much of the replay's time, so that outcomes are recorded soon. */
 #define BATCH_SPAN_NS RH_NS_PER_SEC
 
-/* After a stop connects that still run are ended; not at once, since the threads that connect also
- * send the cancel requests. */
-#define CONNECTS_PATIENCE_NS (3 * RH_NS_PER_SEC / 2)
-
 enum { WAKE_EVERY_MS = 250 };
 
 static void wake(struct rh_engine *e)
@@ -37,6 +33,14 @@ void rh_engine_fail(void *engine, const struct rh_error *err)
     }
     pthread_mutex_unlock(&e->lock);
     wake(e);
+}
+
+/* A rh_feeder_options.fail.  Sessions that hear of the stop before their batch know the reason. */
+static void fail_reading(void *engine, const struct rh_error *err)
+{
+    struct rh_engine *e = engine;
+    atomic_store(&e->is_unreadable, true);
+    rh_engine_fail(e, err);
 }
 
 void rh_engine_identify(void *engine, struct rh_session *session)
@@ -85,7 +89,7 @@ static int init_feeder(struct rh_engine *e, struct rh_error *err)
     const struct rh_feeder_options options = {
         .cache_bytes = e->options->read_ahead_bytes,
         .span_ns = e->plan->speed_is_max || span_ns > 9e18 ? INT64_MAX : (int64_t) span_ns,
-        .fail = rh_engine_fail,
+        .fail = fail_reading,
         .ctx = e,
     };
     return rh_feeder_new(&e->feeder, e->plan, &e->pool, &options, err);
@@ -158,28 +162,26 @@ static void stop(struct rh_engine *e)
     for (uint32_t i = 0; i < e->worker_count; i++) {
         rh_worker_stop(&e->workers[i]);
     }
+    rh_connector_stop(e->connector);
 }
 
 /* Wait for the end of all sessions; ask them to end when a stop is asked for or a file fails. */
 static void wait_for_end(struct rh_engine *e, struct rh_show_progress *shown)
 {
-    int64_t stopped_ns = 0;
+    bool is_stopped = false;
     while (!atomic_load(&e->is_finished)) {
         struct pollfd fds[] = {
             {.fd = e->wake_fd, .events = POLLIN},
-            {.fd = stopped_ns ? -1 : rh_stop_fd(), .events = POLLIN},
+            {.fd = is_stopped ? -1 : rh_stop_fd(), .events = POLLIN},
         };
         uint64_t count;
         poll(fds, 2, WAKE_EVERY_MS);
         if (fds[0].revents && read(e->wake_fd, &count, sizeof count) < 0) {
             continue;
         }
-        int64_t now_ns = rh_clock_mono_ns();
-        if (stopped_ns == 0 && (rh_stop_requested() || has_failed(e))) {
-            stopped_ns = now_ns;
+        if (!is_stopped && (rh_stop_requested() || has_failed(e))) {
+            is_stopped = true;
             stop(e);
-        } else if (stopped_ns != 0 && now_ns - stopped_ns > CONNECTS_PATIENCE_NS) {
-            rh_connector_stop(e->connector);
         }
         rh_show_progress_update(shown);
     }
@@ -191,7 +193,8 @@ static void note_unopened(struct rh_engine *e)
 {
     for (uint32_t i = e->opener.next; i < e->plan->session_count; i++) {
         if (e->plan->sessions[i].unsent == RH_REASON_NONE) {
-            e->plan->sessions[i].rest = RH_REASON_STOPPED;
+            e->plan->sessions[i].rest =
+                atomic_load(&e->is_unreadable) ? RH_REASON_DAMAGED : RH_REASON_STOPPED;
         }
     }
 }

@@ -33,10 +33,11 @@ struct rh_engine {
     struct rh_worker *workers; /* [worker_count] */
     uint32_t worker_count;
 
-    int64_t wall_offset_ns;   /* wall time - monotonic time, fixed at the start */
-    _Atomic int64_t begin_ns; /* monotonic; 0: the clock has not started */
-    int wake_fd;              /* becomes readable when is_finished or has_failed is set */
-    atomic_bool is_finished;  /* all sessions are closed */
+    int64_t wall_offset_ns;    /* wall time - monotonic time, fixed at the start */
+    _Atomic int64_t begin_ns;  /* monotonic; 0: the clock has not started */
+    int wake_fd;               /* becomes readable when is_finished or has_failed is set */
+    atomic_bool is_finished;   /* all sessions are closed */
+    atomic_bool is_unreadable; /* the trace: what is not sent was not for this reason */
 
     pthread_mutex_t lock; /* guards what follows */
     struct rh_error error;
@@ -68,8 +69,8 @@ int rh_engine_init(struct rh_engine *e, const struct rh_engine_setup *setup, str
 void rh_engine_run(struct rh_engine *e, struct rh_engine_result *result);
 void rh_engine_release(struct rh_engine *e);
 
-/* The replay cannot go on: a rh_recorder_options.fail, a rh_feeder_options.fail, the connector's
- * report of a refusal.  From any thread; the first one counts. */
+/* The replay cannot go on: a rh_recorder_options.fail, the connector's report of a
+ * refusal.  From any thread; the first one counts. */
 void rh_engine_fail(void *engine, const struct rh_error *err);
 /* The user and database that a session is replayed as: a rh_recorder_options.identify. */
 void rh_engine_identify(void *engine, struct rh_session *session);

@@ -137,7 +137,7 @@ enum rh_exchange_turn rh_exchange_take(struct rh_exchange *x, const struct rh_pg
         return take_end_of_execution(x, now_ns);
     case '1':
         x->parse_done = true;
-        return RH_EXCHANGE_GOES_ON;
+        return x->end == RH_EXCHANGE_PARSING ? end(x, now_ns) : RH_EXCHANGE_GOES_ON;
     case 'G':
         x->copy_failed = true;
         return RH_EXCHANGE_COPY_IN;

@@ -16,6 +16,7 @@
 enum rh_exchange_end {
     RH_EXCHANGE_READY,     /* Query, FunctionCall or Sync was sent: ends with ReadyForQuery */
     RH_EXCHANGE_EXECUTION, /* Execute and Flush: ends with the answer of the Execute */
+    RH_EXCHANGE_PARSING,   /* one Parse and Flush: ends with ParseComplete */
 };
 
 /* What the caller has to do after an event. */

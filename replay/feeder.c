@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/clock.h"
+
+/* A cancelled statement of unknown start is not taken to have run longer: idleness before it is
+ * likelier then, and it would hold its locks all the time. */
+#define ESTIMATE_MAX_NS (60 * RH_NS_PER_SEC)
+/* One of which nothing tells how long it can have run. */
+#define ESTIMATE_UNKNOWN_NS RH_NS_PER_SEC
 
 struct rh_feeder {
     const struct rh_plan *plan;
@@ -97,11 +104,36 @@ static int cut_batch(const struct rh_feeder *f, const struct rh_batch *batch, bo
             return i;
         }
         if (i > 0 && rh_kind_has_ordinal(r->kind) &&
-            r->start_ns - batch->records[0].start_ns > f->options.span_ns) {
+            rh_time_sub(r->start_ns, batch->records[0].start_ns) > f->options.span_ns) {
             return i;
         }
     }
     return batch->count;
+}
+
+/*
+ * Of a statement that a log knows only from its ERROR the start is unknown: the record has the
+ * stamp of its end.  It can have begun when the record before it had ended, not earlier.  One that
+ * was cancelled begins then, so that it is there to be cancelled at its time; whatever else failed
+ * may as well begin at its end.
+ */
+static void estimate_start(const struct rh_feeder *f, struct rh_feed *feed, struct rh_record *r)
+{
+    const uint32_t cancelled_late = RH_FLAG_START_ESTIMATED | RH_FLAG_CANCELED;
+    int64_t end_ns = r->outcome.done_ns == RH_TIME_UNKNOWN ? r->start_ns : r->outcome.done_ns;
+    if ((r->flags & cancelled_late) == cancelled_late) {
+        bool is_known = feed->ended_ns != RH_TIME_UNKNOWN;
+        int64_t earliest_ns = rh_time_sub(end_ns, is_known ? ESTIMATE_MAX_NS : ESTIMATE_UNKNOWN_NS);
+        int64_t from_ns = feed->ended_ns > earliest_ns ? feed->ended_ns : earliest_ns;
+        if (from_ns < r->start_ns) {
+            r->start_ns = from_ns;
+            r->run.planned_ns = rh_time_map_offset_ns(&f->plan->map, from_ns);
+        }
+        r->outcome.done_ns = end_ns;
+    }
+    if (rh_kind_has_ordinal(r->kind) && end_ns > feed->ended_ns) {
+        feed->ended_ns = end_ns;
+    }
 }
 
 static int fill(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
@@ -126,10 +158,9 @@ static int fill(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batc
         batch->count = keep;
     }
     for (int i = 0; i < keep; i++) {
+        feed->place_ns = batch->records[i].start_ns;
         rh_plan_judge(f->plan, feed->planned, &batch->records[i]);
-    }
-    if (keep > 0) {
-        feed->place_ns = batch->records[keep - 1].start_ns;
+        estimate_start(f, feed, &batch->records[i]);
     }
     return 0;
 }
@@ -146,7 +177,7 @@ static void serve(struct rh_feeder *f, struct rh_feed *feed)
     }
     if (f->has_failed) {
         batch->count = 0;
-        batch->last = true;
+        batch->failed = true;
     }
     batch->task = (struct rh_task){.run = feed->deliver, .ctx = batch};
     rh_loop_post(feed->loop, &batch->task);
@@ -218,6 +249,7 @@ void rh_feed_init(struct rh_feed *feed, struct rh_plan_session *planned)
         .planned = planned,
         .want = RH_BATCH_SMALL,
         .place_ns = planned->open_ns,
+        .ended_ns = planned->session->opened_ns,
     };
     rh_session_cursor_init(&feed->cursor, planned->trace_index);
 }

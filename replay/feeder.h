@@ -28,14 +28,15 @@ struct rh_feed {
     int want;                  /* RH_BATCH_SMALL or RH_BATCH_LARGE */
     struct rh_session_cursor cursor;
     int64_t place_ns; /* start of the last record read */
+    int64_t ended_ns; /* when the last record read had ended in the capture; before: its opening */
     bool has_begun;
 };
 
 struct rh_feeder_options {
     uint64_t cache_bytes;
     int64_t span_ns; /* trace time that one batch may cover */
-    /* Reading failed: called once, in the feeder's thread; from then on batches are last and empty.
-     */
+    /* Reading failed: called once, in the feeder's thread; from then on batches are empty and
+     * failed. */
     void (*fail)(void *ctx, const struct rh_error *err);
     void *ctx;
 };

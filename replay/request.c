@@ -44,14 +44,14 @@ static int add_parse(struct builder *b, struct rh_error *err)
  * it is new or its text changed, or when the log shows a Parse; closing it first does no harm if
  * the name is free, and what a log does not show (Close, DEALLOCATE in a function) is made up for.
  */
-static int add_preparation(struct builder *b, struct rh_error *err)
+static int add_preparation(struct builder *b, bool always, struct rh_error *err)
 {
     const struct rh_record *r = b->r;
     if (r->statement_name.len == 0) {
         return add_parse(b, err);
     }
     b->request->text_hash = rh_prepared_text_hash(b->text);
-    if (!(r->flags & RH_FLAG_HAS_PARSE) &&
+    if (!always && !(r->flags & RH_FLAG_HAS_PARSE) &&
         rh_prepared_is(b->prepared, r->statement_name, b->request->text_hash)) {
         return 0;
     }
@@ -62,10 +62,12 @@ static int add_preparation(struct builder *b, struct rh_error *err)
     return add_parse(b, err);
 }
 
-static int add_end(struct builder *b, bool with_sync, struct rh_error *err)
+/* Sync, or Flush after messages whose answers end so. */
+static int add_end(struct builder *b, bool with_sync, enum rh_exchange_end flushed,
+                   struct rh_error *err)
 {
     b->request->extended = true;
-    b->request->end = with_sync ? RH_EXCHANGE_READY : RH_EXCHANGE_EXECUTION;
+    b->request->end = with_sync ? RH_EXCHANGE_READY : flushed;
     return with_sync ? rh_pg_write_sync(b->out, err) : rh_pg_write_flush(b->out, err);
 }
 
@@ -80,7 +82,7 @@ static int build_execute(struct builder *b, bool with_sync, struct rh_error *err
         .result_formats = r->result_formats,
         .result_format_count = r->result_format_count,
     };
-    if (add_preparation(b, err) != 0) {
+    if (add_preparation(b, false, err) != 0) {
         return -1;
     }
     /* A named portal may still be there, since a log does not show that it was closed. */
@@ -93,7 +95,7 @@ static int build_execute(struct builder *b, bool with_sync, struct rh_error *err
         rh_pg_write_execute(b->out, r->portal_name, row_limit, err) != 0) {
         return -1;
     }
-    return add_end(b, with_sync, err);
+    return add_end(b, with_sync, RH_EXCHANGE_EXECUTION, err);
 }
 
 static int build(struct builder *b, bool with_sync, struct rh_error *err)
@@ -111,12 +113,13 @@ static int build(struct builder *b, bool with_sync, struct rh_error *err)
         if (rh_pg_write_execute(b->out, r->portal_name, r->row_limit, err) != 0) {
             return -1;
         }
-        return add_end(b, with_sync, err);
+        return add_end(b, with_sync, RH_EXCHANGE_EXECUTION, err);
     case RH_KIND_PROTOCOL:
-        if (add_preparation(b, err) != 0) {
+        /* Within a pipeline there must be an answer to wait for. */
+        if (add_preparation(b, !with_sync, err) != 0) {
             return -1;
         }
-        return add_end(b, true, err);
+        return add_end(b, with_sync, RH_EXCHANGE_PARSING, err);
     default:
         return rh_error_set(err, RH_ERR_FORMAT, "a record of kind %d cannot be sent",
                             (int) r->kind);

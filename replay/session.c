@@ -11,7 +11,7 @@
 
 int64_t rh_replay_session_wall_ns(const struct rh_replay_session *s, int64_t mono_ns)
 {
-    return mono_ns + s->worker->engine->wall_offset_ns;
+    return rh_time_add(mono_ns, s->worker->engine->wall_offset_ns);
 }
 
 /* Nobody else has anything of the session: it can go. */
@@ -41,6 +41,7 @@ void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, con
     if (s->state == RH_REPLAY_BUSY && s->purpose == RH_PURPOSE_RECORD) {
         rh_replay_session_lose_record(s, now_ns);
     }
+    rh_replay_session_drop_cancel(s);
     if (s->conn) {
         atomic_fetch_sub_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
         rh_loop_unwatch(s->worker->loop, &s->watch);
@@ -100,6 +101,16 @@ void rh_replay_session_ready(struct rh_replay_session *s, int64_t now_ns)
     rh_replay_session_step(s);
 }
 
+/* A trace that cannot be read stops the replay too. */
+static void end_stopped(struct rh_replay_session *s)
+{
+    if (atomic_load(&s->worker->engine->is_unreadable)) {
+        rh_replay_session_end(s, RH_REASON_DAMAGED, "the trace cannot be read any further");
+    } else {
+        rh_replay_session_end(s, RH_REASON_STOPPED, "the replay was stopped");
+    }
+}
+
 static void refused(struct rh_replay_session *s, const struct rh_connect_request *request)
 {
     const struct rh_session *captured = s->planned->session;
@@ -111,8 +122,11 @@ static void refused(struct rh_replay_session *s, const struct rh_connect_request
                    request->error.text);
         }
     }
-    rh_replay_session_end(s, stopped ? RH_REASON_STOPPED : RH_REASON_CONNECT_FAILED,
-                          request->error.text);
+    if (stopped) {
+        end_stopped(s);
+    } else {
+        rh_replay_session_end(s, RH_REASON_CONNECT_FAILED, request->error.text);
+    }
 }
 
 static void connected(struct rh_replay_session *s, struct rh_conn *conn)
@@ -188,6 +202,7 @@ static void deliver(struct rh_task *task)
     if (s->state == RH_REPLAY_RESTORING && !s->exchange.is_active) {
         rh_replay_session_restore(s, rh_clock_mono_ns());
     } else {
+        rh_replay_session_replan_cancel(s);
         rh_replay_session_step(s);
     }
 }
@@ -222,7 +237,7 @@ void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
     s->feed.deliver = deliver;
     s->feed.ctx = s;
     if (w->is_stopping) {
-        rh_replay_session_end(s, RH_REASON_STOPPED, "stopped before it was opened");
+        end_stopped(s);
         return;
     }
     rh_replay_session_ask(s, rh_clock_mono_ns());
@@ -242,21 +257,11 @@ void rh_replay_session_stop(struct rh_replay_session *s)
 {
     if (s->state == RH_REPLAY_CONNECTING || s->state == RH_REPLAY_IDLE ||
         s->state == RH_REPLAY_DRAINED || s->state == RH_REPLAY_RESTORING) {
-        rh_replay_session_end(s, RH_REASON_STOPPED, "the replay was stopped");
+        end_stopped(s);
     }
-}
-
-void rh_replay_session_cancel(struct rh_replay_session *s)
-{
-    if (s->state != RH_REPLAY_BUSY || s->was_cancelled) {
-        return;
-    }
-    s->was_cancelled = true;
-    s->worker->tally.cancels_sent++;
-    rh_connector_cancel(s->worker->engine->connector, s->conn);
 }
 
 void rh_replay_session_abort(struct rh_replay_session *s)
 {
-    rh_replay_session_end(s, RH_REASON_STOPPED, "the replay was stopped");
+    end_stopped(s);
 }

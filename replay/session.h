@@ -17,6 +17,7 @@
 #include "common/loop.h"
 #include "formats/pg_scan.h"
 #include "replay/batch.h"
+#include "replay/cancel.h"
 #include "replay/conn.h"
 #include "replay/exchange.h"
 #include "replay/feeder.h"
@@ -57,7 +58,7 @@ struct rh_replay_session {
     bool in_pipeline;       /* an implicit transaction is open, without its Sync */
     bool owes_sync;         /* ... and is to be ended before anything else is sent */
     bool skips_rest;        /* an error ended the pipeline: its other records are not sent */
-    bool was_cancelled;     /* a CancelRequest went out for the current exchange */
+    bool was_cancelled;     /* a CancelRequest went out for the current record */
     bool concerns_prepared; /* the current text may change what is prepared */
 
     struct rh_conn *conn;
@@ -69,6 +70,12 @@ struct rh_replay_session {
     struct rh_exchange exchange;
     struct rh_request request;
     struct rh_prepared prepared;
+
+    struct rh_cancel cancel; /* while it is active nothing is sent: it may hit anything */
+    uint32_t cancel_tries;   /* for the current exchange */
+    int64_t cancel_due_ns;   /* INT64_MAX: the current record has none */
+    int64_t sent_ns;         /* monotonic: the current record was sent */
+    int64_t captured_ns;     /* its start in the trace */
 
     struct rh_feed feed;
     int64_t asked_ns;

@@ -59,10 +59,18 @@ struct rh_record *rh_replay_session_current(struct rh_replay_session *s)
             }
             return NULL;
         }
+        if (s->ahead->failed) {
+            return NULL;
+        }
         s->batch = s->ahead;
         s->ahead = NULL;
     }
     return NULL;
+}
+
+bool rh_replay_session_is_cut_off(const struct rh_replay_session *s)
+{
+    return !s->batch && s->ahead && s->ahead->failed;
 }
 
 struct rh_record *rh_replay_session_peek(struct rh_replay_session *s)

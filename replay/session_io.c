@@ -139,7 +139,9 @@ int rh_replay_session_watch(struct rh_replay_session *s, struct rh_error *err)
 int rh_replay_session_send(struct rh_replay_session *s)
 {
     struct rh_error err;
-    if (rh_conn_send(s->conn, rh_buf_span(&s->worker->out), &err) != 0) {
+    int rc = rh_conn_send_buf(s->conn, &s->worker->out, &err);
+    rh_worker_trim(s->worker);
+    if (rc != 0) {
         rh_replay_session_lose(s, err.text);
         return -1;
     }

@@ -2,7 +2,8 @@
  * replay/session_parts.h
  *
  * What the source files of a session share among themselves: session.c opens and ends it,
- * session_feed.c has its records, session_io.c its bytes, session_play.c decides.
+ * session_feed.c has its records, session_io.c its bytes, session_cancel.c its cancel requests,
+ * session_play.c decides.
  */
 #ifndef RH_REPLAY_SESSION_PARTS_H
 #define RH_REPLAY_SESSION_PARTS_H
@@ -23,6 +24,8 @@ int64_t rh_replay_session_wall_ns(const struct rh_replay_session *s, int64_t mon
 void rh_replay_session_ask(struct rh_replay_session *s, int64_t now_ns);
 /* The next record, or NULL: the feeder owes it, or is_exhausted. */
 struct rh_record *rh_replay_session_current(struct rh_replay_session *s);
+/* There is none, since the trace cannot be read behind the one before. */
+bool rh_replay_session_is_cut_off(const struct rh_replay_session *s);
 /* The record behind it, if it is here already. */
 struct rh_record *rh_replay_session_peek(struct rh_replay_session *s);
 /* Whether there are, or may be, records that are not done. */
@@ -39,6 +42,14 @@ int rh_replay_session_watch(struct rh_replay_session *s, struct rh_error *err);
 /* Send worker->out as a new exchange (or as a part of the one under way).  -1: the session has
  * ended. */
 int rh_replay_session_send(struct rh_replay_session *s);
+
+/* session_cancel.c: the record goes out now; arm the timer for its cancel, if it has one. */
+void rh_replay_session_plan_cancel(struct rh_replay_session *s, const struct rh_record *r,
+                                   int64_t sent_ns);
+/* A batch came: the record behind the one that runs may be its cancel. */
+void rh_replay_session_replan_cancel(struct rh_replay_session *s);
+/* The session ends, and leaves a request that is under way. */
+void rh_replay_session_drop_cancel(struct rh_replay_session *s);
 
 /* session_play.c: the exchange under way has ended. */
 void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_ns);

@@ -3,7 +3,6 @@
 
 #include "common/clock.h"
 #include "formats/pg_write.h"
-#include "replay/connector.h"
 #include "replay/session_parts.h"
 
 /* What of a record's flags is about production's outcome and not about the statement. */
@@ -14,7 +13,7 @@ enum {
 
 static int64_t planned_ns(const struct rh_replay_session *s, const struct rh_record *r)
 {
-    return s->worker->begin_ns + r->run.planned_ns;
+    return rh_time_add(s->worker->begin_ns, r->run.planned_ns);
 }
 
 /* Production's outcome gives way to the replay's. */
@@ -52,7 +51,6 @@ static int send_exchange(struct rh_replay_session *s, enum rh_replay_purpose pur
     if (purpose != RH_PURPOSE_RESTORE) {
         s->state = RH_REPLAY_BUSY;
     }
-    s->was_cancelled = false;
     rh_exchange_begin(&s->exchange, end);
     return rh_replay_session_send(s);
 }
@@ -95,34 +93,16 @@ static bool send_prepare(struct rh_replay_session *s, const struct rh_record *r)
     return true;
 }
 
-/*
- * A statement that the user cancelled in production would go on to its end here, so it is cancelled
- * after the time it had; one with a cancel request of its own (from the wire) at that request's
- * time.
- */
-static void arm_cancel(struct rh_replay_session *s, const struct rh_record *r, int64_t sent_ns)
+/* Whether it can stand in a pipeline, before its Sync. */
+static bool is_extended(const struct rh_record *r)
 {
-    const struct rh_plan *plan = s->worker->engine->plan;
-    const struct rh_record *next = rh_replay_session_peek(s);
-    int64_t after_ns = -1;
-    if (next && next->kind == RH_KIND_CANCEL) {
-        after_ns = next->start_ns - r->start_ns;
-    } else if ((r->flags & RH_FLAG_CANCELED) && r->outcome.done_ns != RH_TIME_UNKNOWN) {
-        after_ns = r->outcome.done_ns - r->start_ns;
-    }
-    if (after_ns < 0) {
-        return;
-    }
-    if (!plan->speed_is_max) {
-        after_ns = rh_time_map_scale_ns(&plan->map, after_ns);
-    }
-    rh_timer_arm(s->worker->loop, &s->timer, sent_ns + after_ns);
+    return r->kind == RH_KIND_EXECUTE || r->kind == RH_KIND_FETCH || r->kind == RH_KIND_PROTOCOL;
 }
 
 /* Whether r belongs to a pipeline that goes on behind it: then there is no Sync after it. */
 static bool opens_pipeline(const struct rh_replay_session *s, const struct rh_record *r)
 {
-    if (r->kind != RH_KIND_EXECUTE || (r->txn & (RH_TXN_ENDS | RH_TXN_BLOCK))) {
+    if (!is_extended(r) || (r->txn & (RH_TXN_ENDS | RH_TXN_BLOCK))) {
         return false;
     }
     return s->in_pipeline || (r->txn & RH_TXN_BEGINS);
@@ -177,22 +157,22 @@ static void send_record(struct rh_replay_session *s, struct rh_record *r)
     count_production(s, r);
 
     int64_t now_ns = rh_clock_mono_ns();
-    arm_cancel(s, r, now_ns);
+    rh_replay_session_plan_cancel(s, r, now_ns);
     clear_outcome(r);
     stamp_sent(s, r, now_ns);
     s->in_pipeline = !with_sync;
     send_exchange(s, RH_PURPOSE_RECORD, s->request.end);
 }
 
-/* A cancel request whose statement has ended already, or never ran: it has nothing to do. */
-static void send_late_cancel(struct rh_replay_session *s, struct rh_record *r)
+/* The request was sent while the statement before it ran; else it has nothing to do. */
+static void pass_cancel(struct rh_replay_session *s, struct rh_record *r)
 {
-    int64_t now_ns = rh_clock_mono_ns();
-    s->worker->tally.cancels_sent++;
-    rh_connector_cancel(s->worker->engine->connector, s->conn);
+    if (r->run.fate != RH_FATE_DONE) {
+        refuse(s, r, RH_FATE_SKIPPED, RH_REASON_CANCEL_NOT_NEEDED);
+        return;
+    }
+    r->start_ns = r->run.sent_ns;
     clear_outcome(r);
-    stamp_sent(s, r, now_ns);
-    r->run.fate = RH_FATE_DONE;
     rh_replay_session_advance(s, r);
 }
 
@@ -207,9 +187,8 @@ static void drain(struct rh_replay_session *s)
     int64_t at_ns = INT64_MIN;
     s->state = RH_REPLAY_DRAINED;
     if (!plan->speed_is_max && !ps->close_early) {
-        at_ns = s->worker->begin_ns +
-                rh_time_map_offset_ns(&plan->map, ps->close_ns == RH_TIME_UNKNOWN ? plan->end_ns
-                                                                                  : ps->close_ns);
+        int64_t close_ns = ps->close_ns == RH_TIME_UNKNOWN ? plan->end_ns : ps->close_ns;
+        at_ns = rh_time_add(s->worker->begin_ns, rh_time_map_offset_ns(&plan->map, close_ns));
     }
     if (at_ns <= rh_clock_mono_ns()) {
         rh_replay_session_end(s, RH_REASON_NONE, NULL);
@@ -221,7 +200,7 @@ static void drain(struct rh_replay_session *s)
 /* Records of a pipeline behind its error: the server would skip them, up to Sync. */
 static bool is_skipped_by_server(struct rh_replay_session *s, const struct rh_record *r)
 {
-    if (s->skips_rest && (r->kind == RH_KIND_QUERY || (r->txn & (RH_TXN_BEGINS | RH_TXN_BLOCK)))) {
+    if (s->skips_rest && (!is_extended(r) || (r->txn & (RH_TXN_BEGINS | RH_TXN_BLOCK)))) {
         s->skips_rest = false;
     }
     return s->skips_rest;
@@ -234,6 +213,10 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
         s->batch->pos++; /* COPY data: there is none in a run */
         return true;
     }
+    if (r->kind == RH_KIND_CANCEL && r->run.fate <= RH_FATE_DONE) {
+        pass_cancel(s, r);
+        return true;
+    }
     if (r->run.fate != RH_FATE_NONE) {
         pass(s, r);
         return true;
@@ -243,7 +226,7 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
         refuse(s, r, RH_FATE_NOT_SENT, RH_REASON_PROTOCOL);
         return true;
     }
-    bool must_end = r->kind != RH_KIND_EXECUTE || (r->txn & (RH_TXN_BEGINS | RH_TXN_BLOCK));
+    bool must_end = !is_extended(r) || (r->txn & (RH_TXN_BEGINS | RH_TXN_BLOCK));
     if (s->in_pipeline && must_end) {
         send_sync(s);
         return true;
@@ -252,9 +235,7 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
         rh_timer_arm(s->worker->loop, &s->timer, planned_ns(s, r));
         return false;
     }
-    if (r->kind == RH_KIND_CANCEL) {
-        send_late_cancel(s, r);
-    } else if (!send_prepare(s, r)) {
+    if (!send_prepare(s, r)) {
         send_record(s, r);
     }
     return true;
@@ -271,13 +252,17 @@ void rh_replay_session_step(struct rh_replay_session *s)
     while (goes_on && s->state == RH_REPLAY_IDLE) {
         struct rh_record *r = NULL;
         if (s->worker->is_stopping) {
-            rh_replay_session_end(s, RH_REASON_STOPPED, "the replay was stopped");
+            rh_replay_session_stop(s);
+        } else if (s->cancel.is_active) {
+            goes_on = false; /* it may hit whatever is sent now */
         } else if (s->owes_sync) {
             send_sync(s);
         } else if ((r = rh_replay_session_current(s)) != NULL) {
             goes_on = play(s, r);
         } else if (s->is_exhausted) {
             drain(s);
+        } else if (rh_replay_session_is_cut_off(s)) {
+            rh_replay_session_end(s, RH_REASON_DAMAGED, "the trace cannot be read any further");
         } else {
             goes_on = false;
         }
@@ -287,18 +272,13 @@ void rh_replay_session_step(struct rh_replay_session *s)
 void rh_replay_session_fire(struct rh_timer *timer, int64_t now_ns)
 {
     struct rh_replay_session *s = timer->ctx;
-    struct rh_record *next;
     (void) now_ns;
     switch (s->state) {
     case RH_REPLAY_IDLE:
         rh_replay_session_step(s);
         break;
     case RH_REPLAY_BUSY:
-        next = rh_replay_session_peek(s);
         rh_replay_session_cancel(s);
-        if (next && next->kind == RH_KIND_CANCEL) {
-            next->run.fate = RH_FATE_DONE;
-        }
         break;
     case RH_REPLAY_DRAINED:
         rh_replay_session_end(s, RH_REASON_NONE, NULL);
@@ -385,6 +365,17 @@ void rh_replay_session_lose_record(struct rh_replay_session *s, int64_t now_ns)
     rh_replay_session_advance(s, r);
 }
 
+/* The item of the state that was sent last was answered. */
+static void learn_restore(struct rh_replay_session *s)
+{
+    const struct rh_state_item *item = &s->state_to_restore->items[s->restored_count++];
+    if (s->exchange.outcome.sqlstate != 0) {
+        s->worker->tally.setups_failed++;
+    } else if (item->kind != RH_STATE_SETTING) {
+        rh_prepared_put(&s->prepared, item->name, rh_prepared_text_hash(item->text));
+    }
+}
+
 void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_ns)
 {
     rh_timer_cancel(s->worker->loop, &s->timer);
@@ -398,8 +389,7 @@ void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_
     case RH_PURPOSE_SYNC:
         break;
     case RH_PURPOSE_RESTORE:
-        s->worker->tally.setups_failed += s->exchange.outcome.sqlstate != 0;
-        s->restored_count++;
+        learn_restore(s);
         return;
     }
     s->ready_ns = now_ns;
@@ -416,11 +406,9 @@ static bool build_restore(struct rh_replay_session *s, const struct rh_state_ite
     switch (item->kind) {
     case RH_STATE_STATEMENT:
         s->request.extended = true;
-        rh_prepared_put(&s->prepared, item->name, rh_prepared_text_hash(item->text));
         return rh_pg_write_parse(out, item->name, item->text, NULL, 0, &err) == 0 &&
                rh_pg_write_sync(out, &err) == 0;
     case RH_STATE_PREPARE:
-        rh_prepared_put(&s->prepared, item->name, rh_prepared_text_hash(item->text));
         return rh_pg_write_query(out, item->text, &err) == 0;
     case RH_STATE_SETTING:
         return !rh_span_is(item->name, "client_encoding") &&

@@ -42,6 +42,7 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
     into->prepares_sent += from->prepares_sent;
     into->setups_failed += from->setups_failed;
     into->cancels_sent += from->cancels_sent;
+    into->cancels_failed += from->cancels_failed;
     for (int i = 0; i < RH_REASON_COUNT; i++) {
         into->skipped[i] += from->skipped[i];
         into->not_sent[i] += from->not_sent[i];

@@ -33,7 +33,8 @@ struct rh_tally {
     uint64_t others_sent;       /* records that are not statements */
     uint64_t prepares_sent;     /* PREPARE commands that the log showed only with their EXECUTE */
     uint64_t setups_failed;     /* of those, and of commands that restore a session's state */
-    uint64_t cancels_sent;
+    uint64_t cancels_sent;      /* statements for which a cancel request was sent */
+    uint64_t cancels_failed;    /* requests that did not get through */
     uint64_t skipped[RH_REASON_COUNT];  /* statements not replayable, by reason */
     uint64_t not_sent[RH_REASON_COUNT]; /* statements that could have been */
     struct rh_tally_state states[RH_TALLY_STATES_MAX];

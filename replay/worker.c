@@ -146,6 +146,16 @@ void rh_worker_stop(struct rh_worker *w)
     rh_loop_post(w->loop, &w->stop_task);
 }
 
+void rh_worker_trim(struct rh_worker *w)
+{
+    if (w->text.cap > RH_WORKER_KEEP_BYTES) {
+        rh_buf_release(&w->text);
+    }
+    if (w->out.cap > RH_WORKER_KEEP_BYTES) {
+        rh_buf_release(&w->out);
+    }
+}
+
 void rh_worker_bury(struct rh_worker *w, struct rh_replay_session *s)
 {
     if (s->prev) {

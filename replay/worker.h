@@ -18,7 +18,8 @@
 
 struct rh_replay_session;
 
-enum { RH_WORKER_INPUT_BYTES = 64 * 1024 };
+/* Of text and out as much is kept from one statement to the next. */
+enum { RH_WORKER_INPUT_BYTES = 64 * 1024, RH_WORKER_KEEP_BYTES = 1024 * 1024 };
 
 /* What is shown while the replay runs; written by the worker, read by anybody. */
 struct rh_worker_progress {
@@ -46,9 +47,10 @@ struct rh_worker {
     struct rh_task reap_task;
     struct rh_timer stop_timer;
     int stop_stage;
-    struct rh_buf text; /* scratch of one statement */
-    struct rh_buf out;  /* scratch of one request */
-    char *input;        /* scratch of one read */
+    uint32_t cancel_count; /* cancel requests under way */
+    struct rh_buf text;    /* scratch of one statement */
+    struct rh_buf out;     /* scratch of one request */
+    char *input;           /* scratch of one read */
     struct rh_tally tally;
     struct rh_worker_progress progress;
 };
@@ -67,6 +69,8 @@ void rh_worker_begin(struct rh_worker *w);
 /* Send nothing more; what runs has a second to end, is then cancelled, and then left. */
 void rh_worker_stop(struct rh_worker *w);
 
+/* For its sessions: what a large statement needed is given back. */
+void rh_worker_trim(struct rh_worker *w);
 /* For its sessions: free s once the callback that runs has ended. */
 void rh_worker_bury(struct rh_worker *w, struct rh_replay_session *s);
 

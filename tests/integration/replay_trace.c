@@ -13,8 +13,8 @@
  *
  * MARKS: letters b (begins), e (ends), k (block).  FLAGS: words with commas between them.  A
  * sessions's flags: joined, left-open, replication, login-failed; a record's: has-parse, no-types,
- * canceled, cut-text, sqlstate=XXXXX, prepare=TEXT (must be the last one).  \N as a parameter is
- * NULL.
+ * canceled, start-estimated, cut-text, sqlstate=XXXXX, prepare=TEXT (must be the last one).  \N as
+ * a parameter is NULL.
  *
  * dump prints: session, ordinal, fate, reason, SQLSTATE, rows, tag, milliseconds from the first
  * record's plan to this one's, text.
@@ -104,6 +104,7 @@ static void read_flags(struct rh_record *r, char *flags)
     }
     r->flags |= (has_word(flags, "has-parse") ? RH_FLAG_HAS_PARSE : 0u) |
                 (has_word(flags, "no-types") ? RH_FLAG_NO_TYPES : 0u) |
+                (has_word(flags, "start-estimated") ? RH_FLAG_START_ESTIMATED : 0u) |
                 (has_word(flags, "canceled") ? RH_FLAG_CANCELED : 0u);
     if (has_word(flags, "cut-text")) {
         r->hold = RH_REASON_CUT_TEXT;

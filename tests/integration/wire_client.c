@@ -17,6 +17,7 @@
 #include "formats/pg_message.h"
 #include "formats/pg_scan.h"
 #include "formats/pg_write.h"
+#include "replay/cancel.h"
 #include "replay/connector.h"
 
 #define CHECK(condition)                                                                           \
@@ -386,6 +387,12 @@ static void case_copy(int argc, char **argv)
     client_close(c);
 }
 
+static void on_cancel_done(struct rh_cancel *cancel, enum rh_cancel_end end)
+{
+    *(bool *) cancel->ctx = end == RH_CANCEL_TAKEN;
+    rh_loop_stop(loop);
+}
+
 static void case_cancel(int argc, char **argv)
 {
     CHECK(argc == 1);
@@ -393,9 +400,14 @@ static void case_cancel(int argc, char **argv)
     client_do(c, "select 1");
     client_query(c, "select pg_sleep(100)");
     usleep(50000); /* a cancel that comes before the statement would be lost */
-    rh_connector_cancel(connector, c->conn);
-    client_wait(c, 1);
-    CHECK(!c->lost && !strcmp(c->sqlstate, "57014"));
+    bool taken = false;
+    struct rh_cancel cancel = {0};
+    rh_cancel_start(&cancel, loop, c->conn, 10 * RH_NS_PER_SEC, on_cancel_done, &taken);
+    c->stop_at_readies = c->readies + 1;
+    while (cancel.is_active || c->readies < c->stop_at_readies) {
+        CHECK(rh_loop_run(loop, NULL) == 0);
+    }
+    CHECK(taken && !c->lost && !strcmp(c->sqlstate, "57014"));
     client_do(c, "select 1");
     client_close(c);
 }

@@ -83,6 +83,11 @@ static void read_rest(struct fake_client *c)
     free(data);
 }
 
+static bool is_cancel(const struct fake_client *c)
+{
+    return c->startup_len == 12 && memcmp(c->startup, "\x04\xd2\x16\x2e", 4) == 0;
+}
+
 static void *client_main(void *arg)
 {
     struct fake_client *c = arg;
@@ -90,7 +95,11 @@ static void *client_main(void *arg)
     if (s->manner == FAKE_SILENT) {
         read_rest(c);
     } else if (s->manner != FAKE_HANG_UP && read_startup(c)) {
-        if (s->manner == FAKE_REFUSE) {
+        if (is_cancel(c)) {
+            if (s->ignore_cancels) {
+                read_rest(c);
+            }
+        } else if (s->manner == FAKE_REFUSE) {
             ssize_t sent = send(c->fd, s->refusal, s->refusal_len, MSG_NOSIGNAL);
             (void) sent;
         } else {

@@ -39,6 +39,7 @@ struct fake_server {
     size_t extra_len;
     bool close_after_welcome;
     bool wait_before_reading; /* until fake_server_go() */
+    bool ignore_cancels;      /* keep the connection of a CancelRequest open */
 
     char folder[64];
     int listen_fd;

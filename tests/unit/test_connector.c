@@ -356,6 +356,55 @@ static void test_output_is_bounded(void **state)
     free(piece);
 }
 
+static void send_small(struct rh_conn *conn, const char *bytes, uint64_t *sum)
+{
+    struct rh_error err;
+    assert_int_equal(rh_conn_send(conn, rh_span_cstr(bytes), &err), 0);
+    *sum = fake_checksum(*sum, bytes, strlen(bytes));
+}
+
+/* One request may be larger than what may wait, and is neither copied nor in the way of others. */
+static void test_a_large_request(void **state)
+{
+    (void) state;
+    enum { LARGE = 70 * 1024 * 1024 };
+    struct fake_server server = {.manner = FAKE_WELCOME, .wait_before_reading = true};
+    struct scene s;
+    struct rh_error err;
+    struct rh_buf request;
+    uint64_t sum = 0;
+    fake_server_start(&server);
+    scene_open(&s, &server, 1, 0);
+    struct rh_conn *conn = connect_one(&s);
+    rh_buf_init(&request, LARGE);
+    memset(rh_buf_reserve(&request, LARGE), 'x', LARGE);
+    request.len = LARGE;
+    sum = fake_checksum(sum, request.data, LARGE);
+    assert_int_equal(rh_conn_send_buf(conn, &request, &err), 0);
+    assert_int_equal(request.cap, 0);
+    assert_true(rh_conn_pending(conn) > RH_CONN_OUT_MAX);
+    send_small(conn, "Sync", &sum);
+
+    memset(rh_buf_reserve(&request, LARGE), 'y', LARGE);
+    request.len = LARGE;
+    assert_int_equal(rh_conn_send_buf(conn, &request, &err), -1);
+    assert_int_equal(err.code, RH_ERR_LIMIT);
+    rh_buf_release(&request);
+
+    fake_server_go(&server);
+    while (rh_conn_pending(conn) > 0) {
+        struct pollfd p = {.fd = rh_conn_fd(conn), .events = POLLOUT};
+        assert_int_equal(poll(&p, 1, 10000), 1);
+        assert_int_equal(rh_conn_flush(conn, &err), 0);
+    }
+    send_small(conn, "and so on", &sum);
+    rh_conn_abort(conn);
+    fake_server_stop(&server);
+    assert_int_equal(server.clients[0].received, LARGE + 4 + 9);
+    assert_int_equal(server.clients[0].checksum, sum);
+    scene_close(&s);
+}
+
 /* A peer that is gone is told by the read, behind what it said. */
 static void test_a_loss_while_sending_is_told_by_the_read(void **state)
 {
@@ -439,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_what_comes_with_the_welcome_is_not_lost),
         cmocka_unit_test(test_output_waits_and_is_not_mixed_up),
         cmocka_unit_test(test_output_is_bounded),
+        cmocka_unit_test(test_a_large_request),
         cmocka_unit_test(test_a_loss_while_sending_is_told_by_the_read),
         cmocka_unit_test(test_the_source_is_told_nothing),
     };

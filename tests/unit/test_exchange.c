@@ -104,6 +104,22 @@ static void test_execution_without_sync(void **state)
     assert_int_equal(take(&x, EVENT('Z', "I"), 4), RH_EXCHANGE_ENDED);
 }
 
+static void test_parse_without_sync(void **state)
+{
+    (void) state;
+    struct rh_exchange x = {0};
+    rh_exchange_begin(&x, RH_EXCHANGE_PARSING);
+    assert_int_equal(take(&x, EVENT('3', ""), 1), RH_EXCHANGE_GOES_ON);
+    assert_int_equal(take(&x, EVENT('1', ""), 2), RH_EXCHANGE_ENDED);
+    assert_true(x.parse_done);
+    assert_false(x.needs_sync);
+
+    rh_exchange_begin(&x, RH_EXCHANGE_PARSING);
+    assert_int_equal(take(&x, ERROR("ERROR", "42P01"), 3), RH_EXCHANGE_ENDED);
+    assert_true(x.needs_sync);
+    assert_false(x.parse_done);
+}
+
 static void test_fatal(void **state)
 {
     (void) state;
@@ -180,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_no_count_is_unknown),
         cmocka_unit_test(test_error),
         cmocka_unit_test(test_execution_without_sync),
+        cmocka_unit_test(test_parse_without_sync),
         cmocka_unit_test(test_fatal),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_what_cannot_be),

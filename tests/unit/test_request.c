@@ -165,6 +165,14 @@ static void test_other_kinds(void **state)
     r.statement_name = RH_SPAN_LITERAL("S_1");
     assert_int_equal(build(&b, &r, true), 0);
     assert_string_equal(types(&b), "CPS");
+    /* Within a pipeline it is parsed even if it is known: something must be answered. */
+    rh_prepared_put(&b.prepared, r.statement_name, b.request.text_hash);
+    assert_int_equal(build(&b, &r, true), 0);
+    assert_string_equal(types(&b), "S");
+    assert_int_equal(build(&b, &r, false), 0);
+    assert_string_equal(types(&b), "CPH");
+    assert_int_equal(b.request.end, RH_EXCHANGE_PARSING);
+    assert_true(b.request.parses);
     r = record(RH_KIND_FUNCTION, "");
     assert_int_equal(build(&b, &r, true), 0);
     assert_string_equal(types(&b), "F");
@@ -172,6 +180,9 @@ static void test_other_kinds(void **state)
     r.row_limit = 10;
     assert_int_equal(build(&b, &r, true), 0);
     assert_string_equal(types(&b), "ES");
+    assert_int_equal(build(&b, &r, false), 0);
+    assert_string_equal(types(&b), "EH");
+    assert_int_equal(b.request.end, RH_EXCHANGE_EXECUTION);
     tear_down(&b);
 }
 
