@@ -153,14 +153,23 @@ static void make_param_kinds(struct rh_trace_row_extra *x, const struct rh_recor
     }
 }
 
+static bool has_param_kinds(const struct rh_record *r)
+{
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < r->param_count; i++) {
+        any |= r->params[i].type | r->params[i].format;
+    }
+    return any != 0;
+}
+
 static const struct rh_trace_row_extra *
 make_extra(const struct rh_record *r, struct rh_trace_row_store *store, int64_t unit_ns)
 {
-    struct rh_trace_row_extra x = rh_trace_row_no_extra;
-    make_param_kinds(&x, r, &store->arena);
-    if (!x.param_types && !x.param_formats && !has_extra(r)) {
+    if (!has_param_kinds(r) && !has_extra(r)) {
         return &rh_trace_row_no_extra;
     }
+    struct rh_trace_row_extra x = rh_trace_row_no_extra;
+    make_param_kinds(&x, r, &store->arena);
     x.statement_name = put_string(store, r->statement_name);
     x.portal_name = put_string(store, r->portal_name);
     x.application = put_string(store, r->application);
@@ -210,28 +219,28 @@ void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
 {
     const struct rh_outcome *o = &r->outcome;
     int64_t start = rh_trace_row_units(r->start_ns, unit_ns);
-    *row = (struct rh_trace_row){
-        .ordinal = r->ordinal,
-        .start = start == RH_INT_UNKNOWN ? 0 : start,
-        .first = rh_trace_row_units(o->first_ns, unit_ns),
-        .done = rh_trace_row_units(o->done_ns, unit_ns),
-        .rows = o->rows < 0 ? RH_INT_UNKNOWN : o->rows,
-        .bytes = o->bytes < 0 ? RH_INT_UNKNOWN : o->bytes,
-        .tmpl = text->tmpl.data ? rh_trace_row_store_template(store, text->tmpl) : RH_NO_STRING,
-        .literal_count = text->literal_count,
-        .param_count = r->param_count,
-        .flags = r->flags,
-        .values = make_values(r, text, &store->arena),
-        .sqlstate = o->sqlstate,
-        .tag = put_string(store, o->tag),
-        .results = o->results,
-        .kind = (uint8_t) r->kind,
-        .txn = r->txn,
-        .hold = (uint8_t) r->hold,
-        .tx_status = o->tx_status > 0 ? (uint8_t) o->tx_status : 0,
-        .extra = make_extra(r, store, unit_ns),
-        .run = make_run(&r->run, &store->arena, unit_ns),
-    };
+    /* Each member once, instead of all to 0 before. */
+    row->session = NULL;
+    row->ordinal = r->ordinal;
+    row->start = start == RH_INT_UNKNOWN ? 0 : start;
+    row->first = rh_trace_row_units(o->first_ns, unit_ns);
+    row->done = rh_trace_row_units(o->done_ns, unit_ns);
+    row->rows = o->rows < 0 ? RH_INT_UNKNOWN : o->rows;
+    row->bytes = o->bytes < 0 ? RH_INT_UNKNOWN : o->bytes;
+    row->tmpl = text->tmpl.data ? rh_trace_row_store_template(store, text->tmpl) : RH_NO_STRING;
+    row->literal_count = text->literal_count;
+    row->param_count = r->param_count;
+    row->flags = r->flags;
+    row->values = make_values(r, text, &store->arena);
+    row->sqlstate = o->sqlstate;
+    row->tag = put_string(store, o->tag);
+    row->results = o->results;
+    row->kind = (uint8_t) r->kind;
+    row->txn = r->txn;
+    row->hold = (uint8_t) r->hold;
+    row->tx_status = o->tx_status > 0 ? (uint8_t) o->tx_status : 0;
+    row->extra = make_extra(r, store, unit_ns);
+    row->run = make_run(&r->run, &store->arena, unit_ns);
 }
 
 static uint32_t move_string(uint32_t id, const struct rh_trace_row_store *from,

@@ -18,7 +18,7 @@
 struct rh_trace_writer;
 
 struct rh_trace_writer_options {
-    uint32_t window_records; /* 0: default (49,152) */
+    uint32_t window_records; /* 0: default (24,576) */
     uint64_t window_bytes; /* 0: default (32 MiB) of texts, literals and parameters in the window */
     int compression_level; /* 0: default (3) */
 };
