@@ -247,8 +247,10 @@ int rh_log_command_run(const struct rh_capture_options *options, const char *con
     return status;
 }
 
-static int run(const struct rh_capture_options *options, const struct rh_str_list *operands)
+static int run(void *target, const struct rh_str_list *operands)
 {
+    const struct rh_capture_options *options = target;
+    rh_stop_install();
     if (operands->count == 0 || strcmp(operands->items[0], "log") != 0) {
         rh_log(RH_LOG_ERROR,
                operands->count == 0 ? "nothing to capture from is given"
@@ -273,22 +275,9 @@ static int run(const struct rh_capture_options *options, const struct rh_str_lis
 int rh_capture_main(int argc, char **argv)
 {
     struct rh_capture_options options;
-    struct rh_str_list operands = {0};
     rh_capture_options_init(&options);
     rh_log_setup(rh_capture_command.program, RH_LOG_INFO);
-    int status = RH_EXIT_TROUBLE;
-    switch (rh_opt_parse(&rh_capture_command, argc, argv, &options, &operands)) {
-    case RH_OPT_RUN:
-        rh_stop_install();
-        status = run(&options, &operands);
-        break;
-    case RH_OPT_EXIT_DONE:
-        status = RH_EXIT_DONE;
-        break;
-    case RH_OPT_EXIT_USAGE:
-        break;
-    }
-    rh_str_list_release(&operands);
+    int status = rh_opt_run(&rh_capture_command, argc, argv, &options, run);
     rh_capture_options_release(&options);
     return status;
 }

@@ -229,3 +229,22 @@ void rh_str_list_release(struct rh_str_list *list)
     rh_free((void *) list->items);
     *list = (struct rh_str_list){0};
 }
+
+int rh_opt_run(const struct rh_opt_command *command, int argc, char **argv, void *options,
+               int (*run)(void *options, const struct rh_str_list *operands))
+{
+    struct rh_str_list operands = {0};
+    int status = RH_EXIT_TROUBLE;
+    switch (rh_opt_parse(command, argc, argv, options, &operands)) {
+    case RH_OPT_RUN:
+        status = run(options, &operands);
+        break;
+    case RH_OPT_EXIT_DONE:
+        status = RH_EXIT_DONE;
+        break;
+    case RH_OPT_EXIT_USAGE:
+        break;
+    }
+    rh_str_list_release(&operands);
+    return status;
+}

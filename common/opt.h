@@ -59,6 +59,10 @@ enum rh_opt_result { RH_OPT_RUN, RH_OPT_EXIT_DONE, RH_OPT_EXIT_USAGE };
 enum rh_opt_result rh_opt_parse(const struct rh_opt_command *command, int argc, char **argv,
                                 void *options, struct rh_str_list *operands);
 
+/* A whole command: parse, then run(options, operands).  The exit status of either. */
+int rh_opt_run(const struct rh_opt_command *command, int argc, char **argv, void *options,
+               int (*run)(void *options, const struct rh_str_list *operands));
+
 /* Lines of at most 95 columns. */
 void rh_opt_help(const struct rh_opt_command *command, FILE *out);
 /* The words that complete an option, one a line; "--name=" where a value must follow. */

@@ -193,44 +193,31 @@ out:
     return rc;
 }
 
-static int diff_run(const struct diff_options *o, const struct rh_str_list *operands,
-                    struct rh_error *err)
+static int run(void *target, const struct rh_str_list *operands)
 {
+    const struct diff_options *o = target;
     struct gate_list gates = {.count = 0};
+    struct rh_error err = {0};
+    int status = -1;
     if (operands->count != 2) {
-        return rh_error_set(err, RH_ERR_USAGE,
-                            "two files are compared, BASE and CANDIDATE; %zu given (try --help)",
-                            operands->count);
+        rh_error_set(&err, RH_ERR_USAGE,
+                     "two files are compared, BASE and CANDIDATE; %zu given (try --help)",
+                     operands->count);
+    } else if (parse_gates(&gates, &o->gates, &err) == 0) {
+        status = compare_files(o, &gates, operands->items[0], operands->items[1], &err);
     }
-    if (parse_gates(&gates, &o->gates, err) < 0) {
-        return -1;
+    if (status < 0) {
+        rh_log_error(&err);
+        status = RH_EXIT_TROUBLE;
     }
-    return compare_files(o, &gates, operands->items[0], operands->items[1], err);
+    return status;
 }
 
 int rh_diff_main(int argc, char **argv)
 {
     struct diff_options o = {
         .output = "-", .limit = 20, .memory_bytes = RH_COMPARISON_MEMORY_DEFAULT};
-    struct rh_str_list operands = {0};
-    struct rh_error err = {0};
-    int status = RH_EXIT_TROUBLE;
-
-    switch (rh_opt_parse(&command, argc, argv, &o, &operands)) {
-    case RH_OPT_EXIT_DONE:
-        status = RH_EXIT_DONE;
-        break;
-    case RH_OPT_EXIT_USAGE:
-        break;
-    case RH_OPT_RUN:
-        status = diff_run(&o, &operands, &err);
-        if (status < 0) {
-            rh_log_error(&err);
-            status = RH_EXIT_TROUBLE;
-        }
-        break;
-    }
+    int status = rh_opt_run(&command, argc, argv, &o, run);
     rh_str_list_release(&o.gates);
-    rh_str_list_release(&operands);
     return status;
 }

@@ -92,25 +92,18 @@ static int info_of_files(const struct rh_str_list *paths, bool json)
     return status;
 }
 
+static int run(void *options, const struct rh_str_list *paths)
+{
+    const struct info_options *o = options;
+    if (paths->count == 0) {
+        rh_log(RH_LOG_ERROR, "info needs a trace or run file; see \"pgrehearse info --help\"");
+        return RH_EXIT_TROUBLE;
+    }
+    return info_of_files(paths, o->json);
+}
+
 int rh_info_run(int argc, char **argv)
 {
     struct info_options options = {0};
-    struct rh_str_list paths = {0};
-    int status = RH_EXIT_TROUBLE;
-    switch (rh_opt_parse(&info_command, argc, argv, &options, &paths)) {
-    case RH_OPT_EXIT_DONE:
-        status = RH_EXIT_DONE;
-        break;
-    case RH_OPT_EXIT_USAGE:
-        break;
-    case RH_OPT_RUN:
-        if (paths.count == 0) {
-            rh_log(RH_LOG_ERROR, "info needs a trace or run file; see \"pgrehearse info --help\"");
-        } else {
-            status = info_of_files(&paths, options.json);
-        }
-        break;
-    }
-    rh_str_list_release(&paths);
-    return status;
+    return rh_opt_run(&info_command, argc, argv, &options, run);
 }

@@ -141,30 +141,22 @@ out:
     return status;
 }
 
+static int run(void *filter, const struct rh_str_list *operands)
+{
+    if (operands->count != 1) {
+        rh_log(RH_LOG_ERROR,
+               "show needs one trace or run file, %zu are given; see \"pgrehearse show --help\"",
+               operands->count);
+        return RH_EXIT_TROUBLE;
+    }
+    return show_file(operands->items[0], filter);
+}
+
 int rh_show_run(int argc, char **argv)
 {
     struct rh_record_filter filter;
-    struct rh_str_list operands = {0};
-    int status = RH_EXIT_TROUBLE;
     rh_record_filter_init(&filter);
-    switch (rh_opt_parse(&show_command, argc, argv, &filter, &operands)) {
-    case RH_OPT_EXIT_DONE:
-        status = RH_EXIT_DONE;
-        break;
-    case RH_OPT_EXIT_USAGE:
-        break;
-    case RH_OPT_RUN:
-        if (operands.count == 1) {
-            status = show_file(operands.items[0], &filter);
-        } else {
-            rh_log(
-                RH_LOG_ERROR,
-                "show needs one trace or run file, %zu are given; see \"pgrehearse show --help\"",
-                operands.count);
-        }
-        break;
-    }
-    rh_str_list_release(&operands);
+    int status = rh_opt_run(&show_command, argc, argv, &filter, run);
     rh_record_filter_release(&filter);
     return status;
 }

@@ -28,7 +28,7 @@ enum { SPARE_FILES = 64 };
 
 /* What a replay has open, from the trace to the run. */
 struct command {
-    struct rh_replay_options options;
+    struct rh_replay_options *options;
     const char *trace_path;
     struct rh_buf run_path;
     struct rh_trace_file *file;
@@ -54,12 +54,12 @@ static int open_trace(struct command *c, struct rh_error *err)
                rh_trace_file_incomplete_reason(c->file));
     }
     if (rh_trace_index_new(&c->index, c->file, err) != 0 ||
-        rh_plan_new(&c->plan, c->file, c->index, &c->options, err) != 0) {
+        rh_plan_new(&c->plan, c->file, c->index, c->options, err) != 0) {
         return -1;
     }
     if (c->plan->openable_count == 0) {
         return rh_error_set(err, RH_ERR_USAGE, "%s has no session to replay%s", c->trace_path,
-                            c->options.from_ns != INT64_MIN || c->options.to_ns != INT64_MAX
+                            c->options->from_ns != INT64_MIN || c->options->to_ns != INT64_MAX
                                 ? " between --from and --to"
                                 : "");
     }
@@ -78,7 +78,7 @@ static int check_run_path(struct command *c, struct rh_error *err)
         run.st_ino == trace.st_ino) {
         return rh_error_set(err, RH_ERR_USAGE, "the run would replace the trace %s", c->trace_path);
     }
-    if (!c->options.output) {
+    if (!c->options->output) {
         return rh_error_set(err, RH_ERR_USAGE,
                             "%s is there already; -o FILE names another run, -o %s replaces it",
                             path, path);
@@ -91,8 +91,8 @@ static int choose_run_path(struct command *c, struct rh_error *err)
 {
     static const char suffix[] = ".trace";
     size_t n = strlen(c->trace_path), cut = sizeof suffix - 1;
-    if (c->options.output) {
-        rh_buf_add_cstr(&c->run_path, c->options.output);
+    if (c->options->output) {
+        rh_buf_add_cstr(&c->run_path, c->options->output);
     } else {
         bool has_suffix = n > cut && strcmp(c->trace_path + n - cut, suffix) == 0;
         rh_buf_add(&c->run_path, c->trace_path, has_suffix ? n - cut : n);
@@ -108,7 +108,7 @@ static int choose_run_path(struct command *c, struct rh_error *err)
 static uint32_t limit_connections(const struct command *c)
 {
     struct rlimit files;
-    uint32_t limit = c->options.max_connections;
+    uint32_t limit = c->options->max_connections;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         (void) setrlimit(RLIMIT_NOFILE, &files);
@@ -139,22 +139,22 @@ static uint32_t limit_connections(const struct command *c)
 static int connect_target(struct command *c, struct rh_error *err)
 {
     const struct rh_connector_options options = {
-        .dbname = c->options.dbname,
-        .host = c->options.host,
-        .port = c->options.port,
-        .user = c->options.user,
-        .timeout_ns = c->options.connect_timeout_ns,
+        .dbname = c->options->dbname,
+        .host = c->options->host,
+        .port = c->options->port,
+        .user = c->options->user,
+        .timeout_ns = c->options->connect_timeout_ns,
         /* One request at a time waits to be sent, whatever its size. */
         .out_max = (size_t) RH_PG_LARGE_MAX + RH_CONN_OUT_MAX,
-        .guard = c->options.allow_source ? NULL : &c->guard,
+        .guard = c->options->allow_source ? NULL : &c->guard,
     };
-    if (!c->options.allow_source) {
+    if (!c->options->allow_source) {
         rh_source_guard_init(&c->guard, rh_trace_file_header(c->file)->server_address);
     }
     if (rh_connector_new(&c->connector, &options, err) != 0) {
         return -1;
     }
-    if (rh_target_probe(&c->target, c->connector, c->plan, &c->guard, &c->options, err) != 0) {
+    if (rh_target_probe(&c->target, c->connector, c->plan, &c->guard, c->options, err) != 0) {
         return -1;
     }
     c->max_connections = limit_connections(c);
@@ -219,7 +219,7 @@ static int say_end(struct command *c, struct rh_engine_result *result)
                                                 : "no session could be connected");
         return RH_EXIT_TROUBLE;
     }
-    if (!c->options.quiet) {
+    if (!c->options->quiet) {
         rh_replay_summary_print(&summary, stderr);
     }
     warn_unsent(&result->tally);
@@ -238,12 +238,12 @@ static int replay(struct command *c, struct rh_error *err)
     struct rh_engine engine;
     struct rh_engine_result result;
     struct rh_run_header header;
-    rh_run_header_init(&header, rh_trace_file_header(c->file), &c->options, &c->target,
+    rh_run_header_init(&header, rh_trace_file_header(c->file), c->options, &c->target,
                        c->trace_path);
     const struct rh_engine_setup setup = {
         .plan = c->plan,
         .connector = c->connector,
-        .options = &c->options,
+        .options = c->options,
         .run_path = rh_buf_cstr(&c->run_path),
         .run_header = &header.header,
         .max_connections = c->max_connections,
@@ -266,12 +266,12 @@ static int replay(struct command *c, struct rh_error *err)
     return status;
 }
 
-static int run(struct command *c)
+static int replay_trace(struct command *c)
 {
     struct rh_error err;
     int status = -1;
     rh_buf_init(&c->run_path, 4096);
-    if (rh_replay_options_check(&c->options, &err) == 0 && choose_run_path(c, &err) == 0 &&
+    if (rh_replay_options_check(c->options, &err) == 0 && choose_run_path(c, &err) == 0 &&
         open_trace(c, &err) == 0 && connect_target(c, &err) == 0) {
         status = replay(c, &err);
     }
@@ -289,33 +289,27 @@ static int run(struct command *c)
     return status;
 }
 
+static int run(void *options, const struct rh_str_list *operands)
+{
+    struct command c = {.options = options};
+    rh_log_setup("pgrehearse-replay", c.options->quiet ? RH_LOG_WARNING : RH_LOG_INFO);
+    if (operands->count != 1) {
+        rh_log(RH_LOG_ERROR, operands->count == 0 ? "which trace is to be replayed?"
+                                                  : "one trace is replayed at a time");
+        rh_log_hint("pgrehearse-replay --help");
+        return RH_EXIT_TROUBLE;
+    }
+    rh_stop_install();
+    c.trace_path = operands->items[0];
+    return replay_trace(&c);
+}
+
 int rh_replay_command_run(int argc, char **argv)
 {
-    struct command c = {0};
-    struct rh_str_list operands = {0};
-    int status = RH_EXIT_TROUBLE;
+    struct rh_replay_options options;
     rh_log_setup("pgrehearse-replay", RH_LOG_INFO);
-    rh_replay_options_init(&c.options);
-    switch (rh_opt_parse(&rh_replay_command, argc, argv, &c.options, &operands)) {
-    case RH_OPT_EXIT_DONE:
-        status = RH_EXIT_DONE;
-        break;
-    case RH_OPT_EXIT_USAGE:
-        break;
-    case RH_OPT_RUN:
-        rh_log_setup("pgrehearse-replay", c.options.quiet ? RH_LOG_WARNING : RH_LOG_INFO);
-        if (operands.count != 1) {
-            rh_log(RH_LOG_ERROR, operands.count == 0 ? "which trace is to be replayed?"
-                                                     : "one trace is replayed at a time");
-            rh_log_hint("pgrehearse-replay --help");
-            break;
-        }
-        rh_stop_install();
-        c.trace_path = operands.items[0];
-        status = run(&c);
-        break;
-    }
-    rh_str_list_release(&operands);
-    rh_replay_options_release(&c.options);
+    rh_replay_options_init(&options);
+    int status = rh_opt_run(&rh_replay_command, argc, argv, &options, run);
+    rh_replay_options_release(&options);
     return status;
 }
