@@ -14,6 +14,8 @@ enum {
     RETIRED_KEPT_MAX = 1024 * 1024, /* ids, to know one that comes back */
 };
 
+static const struct rh_follow follow_unknown = {0};
+
 static bool is_busy(const struct rh_log_session *s)
 {
     return s->in_block || s->txn_open || s->pending;
@@ -41,6 +43,14 @@ static int retire(struct rh_assembler *a, struct rh_log_session *s, struct rh_er
     }
     rh_map_put(&a->retired, s->key, &retired);
     a->stats->retired++;
+    if (rh_assemble_flush(a, s, &follow_unknown, err) != 0) {
+        return -1;
+    }
+    /* Says what may be missing, and lets the writer tell of the session and forget it. */
+    if (s->written &&
+        rh_assemble_gap(a, s, "session given up, too many were open", 1, a->now_ns, err) != 0) {
+        return -1;
+    }
     return rh_assemble_close(a, s, NULL, err);
 }
 

@@ -297,6 +297,7 @@ static void test_sessions_are_bounded(void **state)
         in_block += f->probe.records[i].session == 1 && (f->probe.records[i].txn & RH_TXN_BLOCK);
     }
     assert_int_equal(in_block, 2);
+    assert_int_equal(rh_probe_kind_count(&f->probe, RH_KIND_GAP), 33);
 }
 
 struct txn_row {
