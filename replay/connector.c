@@ -196,6 +196,7 @@ static int connect_start(struct rh_connector *connector, struct rh_connect_reque
     int result = PQstatus(pg) == CONNECTION_BAD ? connect_failed(request, pg)
                                                 : connect_poll(connector, request, pg);
     if (result) {
+        rh_conn_notices_detach(&notices, pg);
         PQfinish(pg);
         return -1;
     }
