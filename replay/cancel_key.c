@@ -1,6 +1,5 @@
 #include "replay/cancel_key.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,9 @@ void rh_cancel_key_init(struct rh_cancel_key *key)
 
 static int hex_digit(char c)
 {
-    return isdigit((unsigned char) c) ? c - '0' : (c >= 'a' && c <= 'f') ? c - 'a' + 10 : -1;
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int) (at - digits) : -1;
 }
 
 /* 'abc\x00': from libpq 18 on, since a key may have another length than 4. */
@@ -25,7 +26,8 @@ static size_t take_quoted(const char *at, const char *end, char out[RH_CANCEL_KE
     while (at < end && n < RH_CANCEL_KEY_MAX) {
         bool is_escaped = end - at >= 4 && at[0] == '\\' && at[1] == 'x' && hex_digit(at[2]) >= 0 &&
                           hex_digit(at[3]) >= 0;
-        out[n++] = is_escaped ? (char) (hex_digit(at[2]) * 16 + hex_digit(at[3])) : *at;
+        int byte = is_escaped ? hex_digit(at[2]) * 16 + hex_digit(at[3]) : (unsigned char) *at;
+        out[n++] = (char) (unsigned char) byte;
         at += is_escaped ? 4 : 1;
     }
     return at == end ? n : 0;

@@ -117,12 +117,35 @@ static void count_production(struct rh_replay_session *s, const struct rh_record
     s->worker->tally.production_failed += r->outcome.sqlstate != 0;
 }
 
+/*
+ * What the record had to wait for, as it had in production: the answer before it.  A connection
+ * that came late, or a slot that was waited for, is no such thing: that is lag.
+ */
+static int64_t earliest_ns(const struct rh_replay_session *s)
+{
+    const struct rh_worker *w = s->worker;
+    bool counts = s->has_answered || w->engine->plan->speed_is_max;
+    return counts && s->ready_ns > w->begin_ns ? s->ready_ns : w->begin_ns;
+}
+
+static void count_late_session(struct rh_replay_session *s, int64_t late_ns)
+{
+    struct rh_tally *t = &s->worker->tally;
+    if (s->has_answered || late_ns < RH_LATE_SESSION_NS) {
+        return;
+    }
+    t->sessions_late++;
+    if (late_ns > t->latest_session_ns) {
+        t->latest_session_ns = late_ns;
+    }
+}
+
 /* Fill in when the record was due and went out. */
 static void stamp_sent(struct rh_replay_session *s, struct rh_record *r, int64_t now_ns)
 {
     struct rh_worker_progress *progress = &s->worker->progress;
     int64_t due_ns = planned_ns(s, r);
-    int64_t ready_ns = s->ready_ns > s->worker->begin_ns ? s->ready_ns : s->worker->begin_ns;
+    int64_t ready_ns = earliest_ns(s);
     if (s->worker->engine->plan->speed_is_max) {
         due_ns = ready_ns;
     }
@@ -131,6 +154,7 @@ static void stamp_sent(struct rh_replay_session *s, struct rh_record *r, int64_t
         r->run.ready_ns = rh_replay_session_wall_ns(s, ready_ns);
         due_ns = ready_ns;
     }
+    count_late_session(s, now_ns - due_ns);
     r->start_ns = r->run.sent_ns = rh_replay_session_wall_ns(s, now_ns);
     atomic_store_explicit(&progress->lag_ns, now_ns - due_ns, memory_order_relaxed);
     if (rh_kind_is_statement(r->kind)) {
@@ -241,31 +265,42 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
     return true;
 }
 
+/* One step of an idle session.  False: it waits. */
+static bool go_on(struct rh_replay_session *s)
+{
+    if (s->worker->is_stopping) {
+        rh_replay_session_stop(s);
+        return false;
+    }
+    if (s->cancel.is_active) {
+        return false; /* it may hit whatever is sent now */
+    }
+    if (s->owes_sync) {
+        send_sync(s);
+        return true;
+    }
+    struct rh_record *r = rh_replay_session_current(s);
+    if (r) {
+        return play(s, r);
+    }
+    if (s->is_exhausted) {
+        drain(s);
+    } else if (rh_replay_session_is_cut_off(s)) {
+        rh_replay_session_end(s, RH_REASON_DAMAGED, "the trace cannot be read any further");
+    }
+    return false;
+}
+
 void rh_replay_session_step(struct rh_replay_session *s)
 {
-    bool goes_on = s->worker->begin_ns != 0;
     /* A batch may come between the time a statement was due and the timer for it.  Left armed, that
      * timer would find the session busy and pass for the cancel of what was just sent. */
     if (s->state == RH_REPLAY_IDLE) {
         rh_timer_cancel(s->worker->loop, &s->timer);
     }
+    bool goes_on = s->worker->begin_ns != 0;
     while (goes_on && s->state == RH_REPLAY_IDLE) {
-        struct rh_record *r = NULL;
-        if (s->worker->is_stopping) {
-            rh_replay_session_stop(s);
-        } else if (s->cancel.is_active) {
-            goes_on = false; /* it may hit whatever is sent now */
-        } else if (s->owes_sync) {
-            send_sync(s);
-        } else if ((r = rh_replay_session_current(s)) != NULL) {
-            goes_on = play(s, r);
-        } else if (s->is_exhausted) {
-            drain(s);
-        } else if (rh_replay_session_is_cut_off(s)) {
-            rh_replay_session_end(s, RH_REASON_DAMAGED, "the trace cannot be read any further");
-        } else {
-            goes_on = false;
-        }
+        goes_on = go_on(s);
     }
 }
 
@@ -393,6 +428,7 @@ void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_
         return;
     }
     s->ready_ns = now_ns;
+    s->has_answered = true;
     s->state = RH_REPLAY_IDLE;
 }
 

@@ -1,6 +1,8 @@
 /* replay/cancel, replay/cancel_key */
 #include "rh_test.h"
 
+#include <stdio.h>
+
 #include "common/clock.h"
 #include "fake_server.h"
 #include "replay/cancel.h"
@@ -166,9 +168,7 @@ static void test_what_is_no_key(void **state)
     check_key("B\t12\tBackendKeyData\t 7 '\n", 0, "", 0);
     check_key("F\t12\tBackendKeyData\t 7 2\n", 0, "", 0);
     char lengthy[3000];
-    memset(lengthy, 'x', sizeof lengthy);
-    memcpy(lengthy, "B\t12\tBackendKeyData\t 7 '", 24);
-    memcpy(lengthy + sizeof lengthy - 3, "'\n", 3);
+    snprintf(lengthy, sizeof lengthy, "B\t12\tBackendKeyData\t 7 '%02900d'\n", 0);
     check_key(lengthy, 0, "", 0);
 }
 
