@@ -188,6 +188,30 @@ int rh_outfile_finish(struct rh_outfile *f, struct rh_error *err)
     return result;
 }
 
+void rh_outfile_keep(struct rh_outfile *f, struct rh_error *err)
+{
+    const char *name = outfile_name(f);
+    /* link() does not replace; where a file system has no links the partial name stays. */
+    if (f->partial && f->written_bytes > 0 && link(f->partial, f->path) == 0) {
+        unlink(f->partial);
+        name = f->path;
+    }
+    if (err && f->written_bytes > 0) {
+        size_t used = strlen(err->text);
+        snprintf(err->text + used, sizeof err->text - used, "; what was written is in \"%s\"",
+                 name);
+    }
+    outfile_free(f);
+}
+
+bool rh_outfile_is_same(const char *path, const char *other)
+{
+    struct stat a;
+    struct stat b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 void rh_outfile_discard(struct rh_outfile *f)
 {
     if (f) {

@@ -8,6 +8,7 @@
 #ifndef RH_COMMON_OUTFILE_H
 #define RH_COMMON_OUTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +25,13 @@ uint64_t rh_outfile_written_bytes(const struct rh_outfile *f);
 int rh_outfile_sync(struct rh_outfile *f, struct rh_error *err);
 /* Sync, rename to PATH, close and free; also when it fails. */
 int rh_outfile_finish(struct rh_outfile *f, struct rh_error *err);
+/* Close and free after trouble, keeping what was written: as PATH if there is no such file, else as
+ * PATH.partial.  Adds to err, which holds the trouble, where it is.  NULL is allowed for err. */
+void rh_outfile_keep(struct rh_outfile *f, struct rh_error *err);
 /* Close, free and remove PATH.partial.  NULL is allowed. */
 void rh_outfile_discard(struct rh_outfile *f);
+
+/* Both names lead to one existing file. */
+bool rh_outfile_is_same(const char *path, const char *other);
 
 #endif

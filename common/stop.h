@@ -1,7 +1,8 @@
 /*
  * common/stop.h
  *
- * SIGINT and SIGTERM ask a command to stop and keep what it has; a second one ends it at once.
+ * SIGINT, SIGTERM and SIGHUP (the terminal is gone) ask a command to stop and keep what it has; a
+ * second one ends it at once.  A SIGHUP that is ignored (nohup) stays ignored.
  */
 #ifndef RH_COMMON_STOP_H
 #define RH_COMMON_STOP_H

@@ -193,6 +193,22 @@ out:
     return rc;
 }
 
+/* A report must not replace what it is made from, nor any other trace or run. */
+static int check_output(const struct diff_options *o, const struct rh_str_list *operands,
+                        struct rh_error *err)
+{
+    bool is_input = rh_outfile_is_same(o->output, operands->items[0]) ||
+                    rh_outfile_is_same(o->output, operands->items[1]);
+    if (is_input || rh_trace_file_is_trace(o->output)) {
+        return rh_error_set(
+            err, RH_ERR_USAGE,
+            "\"%s\" is a trace or a run: a report does not replace it; name another "
+            "file with -o",
+            o->output);
+    }
+    return 0;
+}
+
 static int run(void *target, const struct rh_str_list *operands)
 {
     const struct diff_options *o = target;
@@ -203,7 +219,7 @@ static int run(void *target, const struct rh_str_list *operands)
         rh_error_set(&err, RH_ERR_USAGE,
                      "two files are compared, BASE and CANDIDATE; %zu given (try --help)",
                      operands->count);
-    } else if (parse_gates(&gates, &o->gates, &err) == 0) {
+    } else if (check_output(o, operands, &err) == 0 && parse_gates(&gates, &o->gates, &err) == 0) {
         status = compare_files(o, &gates, operands->items[0], operands->items[1], &err);
     }
     if (status < 0) {

@@ -21,6 +21,20 @@ enum {
     FILE_CHUNK_BYTES = 64 * 1024,
 };
 
+bool rh_trace_file_is_trace(const char *path)
+{
+    char start[RH_FRAME_MAGIC_BYTES];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_trace = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                    read(fd, start, sizeof start) == (ssize_t) sizeof start &&
+                    memcmp(start, rh_frame_magic, sizeof start) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_trace;
+}
+
 struct rh_trace_file {
     int fd;
     char *path;

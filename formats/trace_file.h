@@ -55,6 +55,9 @@ struct rh_trace_totals {
 
 struct rh_trace_file;
 
+/* Whether path is a regular file that begins as a trace or run does. */
+bool rh_trace_file_is_trace(const char *path);
+
 /* path may also name a PATH.partial left by a kill.  -1: not such a file, or no whole header block.
  */
 int rh_trace_file_open(struct rh_trace_file **out, const char *path, struct rh_error *err);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/alloc.h"
 #include "formats/mp.h"
@@ -102,6 +103,21 @@ static int report_failure(const struct rh_trace_writer *w, struct rh_error *err)
     return w->failed ? -1 : 0;
 }
 
+/* The old file of that name, if any, is one that a new trace may replace. */
+static int check_replaceable(const char *path, struct rh_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+        !rh_trace_file_is_trace(path)) {
+        return rh_error_set(
+            err, RH_ERR_USAGE,
+            "\"%s\" is there and is no trace: it is not replaced; remove it, or name "
+            "another file with -o",
+            path);
+    }
+    return 0;
+}
+
 int rh_trace_writer_open(struct rh_trace_writer **out, const char *path,
                          const struct rh_trace_header *header,
                          const struct rh_trace_writer_options *options, struct rh_error *err)
@@ -114,7 +130,7 @@ int rh_trace_writer_open(struct rh_trace_writer **out, const char *path,
         writer_free(w);
         return -1;
     }
-    if (rh_outfile_open(&w->file, path, err) != 0) {
+    if (check_replaceable(path, err) != 0 || rh_outfile_open(&w->file, path, err) != 0) {
         writer_free(w);
         return -1;
     }
@@ -454,9 +470,10 @@ int rh_trace_writer_finish(struct rh_trace_writer *w, bool stopped_early, struct
         put_end(w, stopped_early);
     }
     int result = report_failure(w, err);
-    struct rh_error ignored;
-    if (rh_outfile_finish(w->file, result == 0 ? err : &ignored) != 0) {
-        result = -1;
+    if (result != 0) {
+        rh_outfile_keep(w->file, err);
+    } else {
+        result = rh_outfile_finish(w->file, err);
     }
     w->file = NULL;
     writer_free(w);

@@ -23,7 +23,8 @@ struct rh_trace_writer_options {
     int compression_level; /* 0: default (3) */
 };
 
-/* Creates PATH.partial; the header block is written at once. */
+/* Creates PATH.partial; the header block is written at once.  An existing file that is neither a
+ * trace nor a run is not replaced: it may be the log. */
 int rh_trace_writer_open(struct rh_trace_writer **out, const char *path,
                          const struct rh_trace_header *header,
                          const struct rh_trace_writer_options *options, struct rh_error *err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/alloc.h"
+#include "common/clock.h"
 #include "replay/plan_window.h"
 
 /* What the making of a plan needs and the plan does not. */
@@ -225,19 +226,35 @@ static void select_sessions(struct planner *p)
     }
 }
 
+/*
+ * Where the schedule begins: with the first event, but no longer than this before the first
+ * statement.  A session of a pool may have been opened many hours before it was first logged, and
+ * the log tells its opening by the session's id.
+ */
+enum { LEAD_MAX_S = 5 };
+
+static int64_t schedule_start(int64_t first_ns, int64_t first_record_ns)
+{
+    int64_t lead_ns = LEAD_MAX_S * RH_NS_PER_SEC;
+    if (first_record_ns != INT64_MAX && rh_time_sub(first_record_ns, first_ns) > lead_ns) {
+        return first_record_ns - lead_ns;
+    }
+    return first_ns;
+}
+
 /* The window's first and last event. */
 static void find_span(struct planner *p)
 {
     struct rh_plan *plan = p->plan;
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    int64_t first_ns = INT64_MAX, first_statement_ns = INT64_MAX, last_ns = INT64_MIN;
     for (uint32_t i = 0; i < plan->session_count; i++) {
         const struct rh_plan_session *ps = &plan->sessions[i];
         int64_t record_ns = first_record_ns(p, ps->trace_index);
         if (!ps->is_initial && ps->open_ns < first_ns) {
             first_ns = ps->open_ns;
         }
-        if (record_ns != RH_TIME_UNKNOWN && record_ns < first_ns) {
-            first_ns = record_ns;
+        if (record_ns != RH_TIME_UNKNOWN && record_ns < first_statement_ns) {
+            first_statement_ns = record_ns;
         }
         int64_t end_ns =
             p->scanned ? record_ns : rh_trace_index_last_ns(plan->index, ps->trace_index);
@@ -251,6 +268,8 @@ static void find_span(struct planner *p)
     if (p->scanned && p->scan.end_ns > last_ns) {
         last_ns = p->scan.end_ns;
     }
+    first_ns = first_ns < first_statement_ns ? schedule_start(first_ns, first_statement_ns)
+                                             : first_statement_ns;
     if (first_ns == INT64_MAX) {
         first_ns = plan->from_ns == INT64_MIN ? 0 : plan->from_ns;
     }

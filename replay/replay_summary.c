@@ -143,6 +143,13 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
     print_reasons("unreplayable", m->result->tally.skipped, out);
     print_reasons("not sent", m->result->tally.not_sent, out);
     print_lag(m, out);
+    if (m->result->tally.sessions_late > 0) {
+        fprintf(out,
+                "late         %" PRIu64
+                " sessions began a second or more after their time, at most "
+                "%s: no slot\n             or no connection was to be had before\n",
+                m->result->tally.sessions_late, duration(m->result->tally.latest_session_ns, text));
+    }
     if (removed_ns > 0) {
         fprintf(out, "pauses       %s of the trace's time were cut in %zu places\n",
                 duration(removed_ns, text), m->plan->map.cut_count);

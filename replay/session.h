@@ -85,6 +85,7 @@ struct rh_replay_session {
     uint32_t restored_count;
 
     int64_t ready_ns;             /* monotonic: the last answer ended, or it connected */
+    bool has_answered;            /* ... and it was an answer */
     uint64_t last_ordinal;        /* of the records that are done */
     uint64_t prepare_ordinal;     /* the record for which PREPARE was sent last */
     uint32_t production_sqlstate; /* of the current record */

@@ -33,6 +33,10 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
     into->sessions_opened += from->sessions_opened;
     into->sessions_failed += from->sessions_failed;
     into->sessions_lost += from->sessions_lost;
+    into->sessions_late += from->sessions_late;
+    if (from->latest_session_ns > into->latest_session_ns) {
+        into->latest_session_ns = from->latest_session_ns;
+    }
     into->statements_sent += from->statements_sent;
     into->statements_failed += from->statements_failed;
     into->statements_lost += from->statements_lost;

@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/clock.h"
 #include "common/hist.h"
 #include "formats/record.h"
 
 /* Different SQLSTATEs that are told apart; PostgreSQL has about 260. */
 enum { RH_TALLY_STATES_MAX = 512 };
+
+#define RH_LATE_SESSION_NS RH_NS_PER_SEC
 
 struct rh_tally_state {
     uint32_t sqlstate;
@@ -25,7 +28,9 @@ struct rh_tally {
     uint64_t sessions_opened;
     uint64_t sessions_failed;
     uint64_t sessions_lost;
-    uint64_t statements_sent; /* statements; what follows in this block too */
+    uint64_t sessions_late;    /* their first record went out RH_LATE_SESSION_NS or more too late */
+    int64_t latest_session_ns; /* the most of it: a slot or the connection was waited for */
+    uint64_t statements_sent;  /* statements; what follows in this block too */
     uint64_t statements_failed;
     uint64_t statements_lost;
     uint64_t production_failed; /* of those sent, failed in production */
