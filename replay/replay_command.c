@@ -12,7 +12,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/stop.h"
-#include "formats/pg_write.h"
 #include "formats/trace_file.h"
 #include "formats/trace_index.h"
 #include "replay/engine.h"
@@ -144,8 +143,6 @@ static int connect_target(struct command *c, struct rh_error *err)
         .port = c->options->port,
         .user = c->options->user,
         .timeout_ns = c->options->connect_timeout_ns,
-        /* One request at a time waits to be sent, whatever its size. */
-        .out_max = (size_t) RH_PG_LARGE_MAX + RH_CONN_OUT_MAX,
         .guard = c->options->allow_source ? NULL : &c->guard,
     };
     if (!c->options->allow_source) {

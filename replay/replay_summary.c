@@ -101,6 +101,10 @@ static void print_statements(const struct rh_replay_summary *m, FILE *out)
     if (t->cancels_sent) {
         fprintf(out, "             %" PRIu64 " cancel requests\n", t->cancels_sent);
     }
+    if (t->cancels_failed) {
+        fprintf(out, "             %" PRIu64 " cancel requests did not get through\n",
+                t->cancels_failed);
+    }
     if (t->setups_failed) {
         fprintf(out, "             %" PRIu64 " commands that prepare or restore a session failed\n",
                 t->setups_failed);
