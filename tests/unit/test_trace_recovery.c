@@ -268,6 +268,22 @@ static void refuse(const char *path, const char *words)
     }
 }
 
+/* A file that is no trace may be the log that was to be read. */
+static void refuse_to_replace(const char *path, const char *data, size_t len)
+{
+    struct rh_trace_writer *w;
+    struct rh_trace_header header = {.kind = RH_FILE_WORKLOAD};
+    struct rh_error err = {0};
+    char *found = rh_malloc(len + 1);
+    assert_int_equal(rh_trace_writer_open(&w, path, &header, NULL, &err), -1);
+    assert_non_null(strstr(err.text, "is not replaced"));
+    int fd = open(path, O_RDONLY);
+    assert_int_equal(read(fd, found, len + 1), len);
+    close(fd);
+    assert_memory_equal(found, data, len);
+    rh_free(found);
+}
+
 static void test_not_a_trace(void **state)
 {
     (void) state;
@@ -284,6 +300,8 @@ static void test_not_a_trace(void **state)
     }
     store(path, garbage, sizeof garbage);
     refuse(path, "is not a pgrehearse trace");
+    refuse_to_replace(path, garbage, sizeof garbage);
+    unlink(path);
     write_trace(path);
     load_image(&image, path);
     store(path, image.data, 50);
