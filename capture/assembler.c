@@ -2,6 +2,7 @@
 #include "capture/assembler.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/assembly.h"
 #include "common/alloc.h"
@@ -132,10 +133,20 @@ static bool is_postmaster(const struct rh_log_entry *e)
            rh_span_starts(e->message, "database system is ready to accept ");
 }
 
+static void see_server_version(struct rh_capture_stats *stats, struct rh_span message)
+{
+    struct rh_span version = rh_logmsg_server_version(message);
+    if (version.len > 0 && version.len <= RH_SERVER_VERSION_MAX) {
+        memcpy(stats->server_version, version.data, version.len);
+        stats->server_version[version.len] = '\0';
+    }
+}
+
 static int background(struct rh_assembler *a, const struct rh_log_entry *e, struct rh_error *err)
 {
     static const char how[] = "end not logged, the server stopped";
     a->stats->background++;
+    see_server_version(a->stats, e->message);
     if (is_restart(e)) {
         return close_all(a, INT64_MAX, how, err);
     }
@@ -176,6 +187,16 @@ static int check_line(struct rh_assembler *a, struct rh_log_session *s,
         return rh_assemble_gap(a, s, "log lines missing", missing, s->last_stamp_ns, err);
     }
     return 0;
+}
+
+static void see_stamp(struct rh_capture_stats *stats, int64_t now_ns)
+{
+    if (stats->first_ns == RH_TIME_UNKNOWN || now_ns < stats->first_ns) {
+        stats->first_ns = now_ns;
+    }
+    if (stats->last_ns == RH_TIME_UNKNOWN || now_ns > stats->last_ns) {
+        stats->last_ns = now_ns;
+    }
 }
 
 static int on_log(struct rh_assembler *a, struct rh_log_session *s, const struct rh_log_entry *e,
@@ -234,10 +255,7 @@ int rh_assembler_add(struct rh_assembler *a, const struct rh_log_entry *e, struc
     if (s->opened_ns == RH_TIME_UNKNOWN && !(s->flags & RH_SESSION_JOINED_MIDWAY)) {
         s->opened_ns = now_ns; /* its first record, and its id does not tell the time */
     }
-    if (a->stats->first_ns == RH_TIME_UNKNOWN) {
-        a->stats->first_ns = now_ns;
-    }
-    a->stats->last_ns = now_ns;
+    see_stamp(a->stats, now_ns);
     if (settle(a, s, err) != 0) {
         return -1;
     }

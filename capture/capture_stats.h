@@ -10,6 +10,8 @@
 
 #include "formats/record.h"
 
+enum { RH_SERVER_VERSION_MAX = 31 };
+
 struct rh_error_count {
     uint32_t sqlstate;
     uint64_t count;
@@ -44,9 +46,10 @@ struct rh_capture_stats {
     uint64_t audits;        /* pgaudit */
     uint64_t other;         /* records that say nothing about statements or sessions */
     uint64_t copies;        /* COPY FROM STDIN */
-    int64_t first_ns;       /* stamps; RH_TIME_UNKNOWN */
+    int64_t first_ns;       /* the earliest and the latest stamp; RH_TIME_UNKNOWN */
     int64_t last_ns;
-    struct rh_error_count *errors; /* of statements, by SQLSTATE */
+    char server_version[RH_SERVER_VERSION_MAX + 1]; /* as last told; "": not */
+    struct rh_error_count *errors;                  /* of statements, by SQLSTATE */
     uint32_t error_count;
     uint32_t error_cap;
 };

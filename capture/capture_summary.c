@@ -260,6 +260,9 @@ void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace
 {
     const struct rh_capture_stats *s = m->stats;
     const struct rh_log_reader_counts *c = m->counts;
+    if (s->server_version[0] != '\0') {
+        rh_trace_writer_note(w, "server_version", rh_span_cstr(s->server_version));
+    }
     note_count(w, "log_files", m->file_count);
     note_count(w, "log_records", c->records);
     note_count(w, "log_bytes", c->bytes);

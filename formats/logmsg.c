@@ -516,6 +516,23 @@ struct rh_span rh_logmsg_application(const struct rh_logmsg_reader *r, struct rh
     return name;
 }
 
+/* The text of version() is the same in all languages, unlike the words around it. */
+struct rh_span rh_logmsg_server_version(struct rh_span message)
+{
+    static const char name[] = "PostgreSQL ";
+    const char *at = memmem(message.data, message.len, name, sizeof name - 1);
+    if (!at || !memmem(message.data, message.len, ", compiled by ", 14)) {
+        return RH_SPAN_NONE;
+    }
+    at += sizeof name - 1;
+    size_t rest = message.len - (size_t) (at - message.data);
+    const char *blank = memchr(at, ' ', rest);
+    if (!blank || *at < '0' || *at > '9') {
+        return RH_SPAN_NONE;
+    }
+    return rh_span(at, (size_t) (blank - at));
+}
+
 bool rh_logmsg_is_cancel(struct rh_span message)
 {
     for (uint32_t i = 0; i < rh_logmsg_lang_count; i++) {

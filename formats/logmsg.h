@@ -89,6 +89,10 @@ struct rh_span rh_logmsg_context_parameters(struct rh_span context);
 /* application_name in the body of AUTHORIZED; none if it does not say. */
 struct rh_span rh_logmsg_application(const struct rh_logmsg_reader *r, struct rh_span body);
 
+/* "15.18" of "starting PostgreSQL 15.18 (...) on ..., compiled by ...", in any language; none if it
+ * is not such a message. */
+struct rh_span rh_logmsg_server_version(struct rh_span message);
+
 /* Of 57014, whether it is the statement timeout or a request to cancel. */
 bool rh_logmsg_is_cancel(struct rh_span message);
 bool rh_logmsg_is_statement_timeout(struct rh_span message);

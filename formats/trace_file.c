@@ -412,6 +412,9 @@ static void settle_header(struct rh_trace_file *f)
     }
     for (uint32_t i = 0; i < f->note_count; i++) {
         all[k++] = f->notes[i];
+        if (rh_span_is(f->notes[i].name, "server_version") && !f->header.server_version.data) {
+            f->header.server_version = f->notes[i].value;
+        }
     }
     f->header.settings = all;
     f->header.setting_count = n;
