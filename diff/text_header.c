@@ -255,6 +255,14 @@ static void page_summary(struct rh_text_page *p)
     char a[RH_HUMAN_SIZE];
     char b[RH_HUMAN_SIZE];
 
+    if (r->missing > 0) {
+        rh_page_begin(p, RH_YELLOW);
+        rh_buf_addf(
+            p->out, "%s of %s statements that ran in the base did not run in the candidate.",
+            rh_human_count(r->missing, a), rh_human_count(p->comparison->side[RH_BASE].calls, b));
+        rh_page_end(p, RH_YELLOW);
+        rh_buf_add_byte(p->out, '\n');
+    }
     if (r->latency == RH_LATENCY_ABSOLUTE && worst && worst->time_added_ns > 0) {
         rh_buf_addf(p->out, "Most time is added by %016" PRIx64 ": %s, %s.  ",
                     worst->query->fingerprint, rh_human_duration_signed(worst->time_added_ns, a),
