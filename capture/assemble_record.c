@@ -154,6 +154,7 @@ int rh_assemble_close(struct rh_assembler *a, struct rh_log_session *s, const ch
         }
         a->sink->end_session(a->sink->context, s->number);
     }
+    rh_ended_sessions_put(&a->ended, s->key, &s->seen);
     rh_log_sessions_remove(&a->sessions, s);
     return rc;
 }

@@ -39,6 +39,7 @@ struct rh_log_session *rh_assemble_session(struct rh_assembler *a, const struct 
         rh_assemble_revive(a, e->session_key);
         s = rh_log_sessions_add(&a->sessions, e->session_key, e->pid);
         s->start_s = e->session_epoch_s;
+        (void) rh_ended_sessions_get(&a->ended, s->key, &s->seen);
         s->flags |= e->line > 1 ? RH_SESSION_JOINED_MIDWAY : 0;
         learn_zone(a, s, e);
     }

@@ -38,6 +38,7 @@ struct rh_assembler *rh_assembler_new(const struct rh_capture_sink *sink,
     a->waiting_bytes_max = WAITING_BYTES_MAX;
     a->sessions_max = RH_LOG_SESSIONS_MAX;
     rh_map_init(&a->retired);
+    rh_ended_sessions_init(&a->ended);
     return a;
 }
 
@@ -60,6 +61,7 @@ void rh_assembler_free(struct rh_assembler *a)
     }
     rh_log_sessions_release(&a->sessions);
     rh_map_release(&a->retired);
+    rh_ended_sessions_release(&a->ended);
     rh_pending_pool_release(&a->pool);
     rh_log_params_release(&a->params);
     rh_buf_release(&a->masked);
@@ -157,14 +159,47 @@ static int background(struct rh_assembler *a, const struct rh_log_entry *e, stru
     return 0;
 }
 
-/* A record that was read before: a file, or a part of it, was given twice. */
-static bool is_repeated(const struct rh_log_session *s, const struct rh_log_entry *e,
-                        int64_t now_ns)
+static void count_at(uint64_t *count, struct rh_log_place *first, const struct rh_log_reader *r)
+{
+    if ((*count)++ == 0) {
+        *first = (struct rh_log_place){r->file, r->entry_line};
+    }
+}
+
+/* Not to be captured: read before, for a file or a part of it was given twice, or too late. */
+static void leave_out(struct rh_assembler *a, bool read_before)
+{
+    struct rh_capture_stats *st = a->stats;
+    if (read_before) {
+        count_at(&st->repeated, &st->repeated_at, a->reader);
+    } else {
+        count_at(&st->disordered, &st->disordered_at, a->reader);
+    }
+}
+
+/* A line number that goes back while time goes on is the start of another count. */
+static bool is_past(const struct rh_log_session *s, const struct rh_log_entry *e, int64_t now_ns)
 {
     if (s->last_line == 0 || e->line > s->last_line) {
         return false;
     }
-    return e->line == s->last_line ? now_ns == s->last_stamp_ns : now_ns < s->last_stamp_ns;
+    return e->line == s->last_line ? now_ns == s->last_stamp_ns : now_ns <= s->last_stamp_ns;
+}
+
+/* Of a session that has ended.  A line behind its last one begins another session. */
+static bool is_after_the_end(struct rh_assembler *a, const struct rh_log_entry *e)
+{
+    struct rh_seen_lines seen;
+    if (rh_log_sessions_find(&a->sessions, e->session_key) ||
+        !rh_ended_sessions_get(&a->ended, e->session_key, &seen) || e->line > seen.last) {
+        return false;
+    }
+    bool unseen = rh_seen_lines_fill(&seen, e->line);
+    if (unseen) {
+        rh_ended_sessions_put(&a->ended, e->session_key, &seen);
+    }
+    leave_out(a, !unseen);
+    return true;
 }
 
 static int check_line(struct rh_assembler *a, struct rh_log_session *s,
@@ -172,6 +207,7 @@ static int check_line(struct rh_assembler *a, struct rh_log_session *s,
 {
     uint64_t before = s->last_line;
     s->last_line = e->line;
+    rh_seen_lines_add(&s->seen, e->line);
     if (before == 0 || e->line <= before + 1) {
         return 0;
     }
@@ -238,13 +274,16 @@ int rh_assembler_add(struct rh_assembler *a, const struct rh_log_entry *e, struc
     if (!e->client.data && !e->user.data) {
         return background(a, e, err);
     }
+    if (is_after_the_end(a, e)) {
+        return 0;
+    }
     struct rh_log_session *s = rh_assemble_session(a, e, err);
     if (!s) {
         return -1;
     }
     int64_t now_ns = rh_log_clock_utc(&a->reader->clock, e->stamp, s->zone, s->offset_s);
-    if (is_repeated(s, e, now_ns)) {
-        a->stats->repeated++;
+    if (is_past(s, e, now_ns)) {
+        leave_out(a, !rh_seen_lines_fill(&s->seen, e->line));
         return 0;
     }
     if (check_line(a, s, e, err) != 0) {

@@ -8,6 +8,7 @@
 
 #include "capture/assembler.h"
 #include "capture/cut_evidence.h"
+#include "capture/ended_sessions.h"
 #include "capture/log_session.h"
 #include "capture/redactor.h"
 #include "capture/statement_class.h"
@@ -20,7 +21,8 @@ struct rh_assembler {
     struct rh_log_reader *reader;
     struct rh_capture_stats *stats;
     struct rh_log_sessions sessions;
-    size_t sessions_max;     /* that are kept without knowing their end */
+    size_t sessions_max; /* that are kept without knowing their end */
+    struct rh_ended_sessions ended;
     struct rh_map retired;   /* ids of those given up */
     uint64_t postmaster_key; /* of the server that runs; 0: not seen */
     struct rh_pending_pool pool;

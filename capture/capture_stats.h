@@ -12,6 +12,11 @@
 
 enum { RH_SERVER_VERSION_MAX = 31 };
 
+struct rh_log_place {
+    const char *file; /* NULL: none */
+    uint64_t line;
+};
+
 struct rh_error_count {
     uint32_t sqlstate;
     uint64_t count;
@@ -41,6 +46,7 @@ struct rh_capture_stats {
     uint64_t errors_without_text;
     uint64_t missing_lines; /* gaps in the sessions' line numbers */
     uint64_t repeated;      /* records that were read before */
+    uint64_t disordered;    /* records whose place in their session is past */
     uint64_t background;    /* records of processes without a client */
     uint64_t plans;         /* auto_explain */
     uint64_t audits;        /* pgaudit */
@@ -48,6 +54,8 @@ struct rh_capture_stats {
     uint64_t copies;        /* COPY FROM STDIN */
     int64_t first_ns;       /* the earliest and the latest stamp; RH_TIME_UNKNOWN */
     int64_t last_ns;
+    struct rh_log_place repeated_at; /* the first one */
+    struct rh_log_place disordered_at;
     char server_version[RH_SERVER_VERSION_MAX + 1]; /* as last told; "": not */
     struct rh_error_count *errors;                  /* of statements, by SQLSTATE */
     uint32_t error_count;

@@ -212,8 +212,17 @@ static void print_missing(const struct rh_capture_summary *m, FILE *out)
         }
     }
     if (s->repeated > 0) {
-        fprintf(out, "repeated     %" PRIu64 " record%s read before and left out\n", s->repeated,
-                plural(s->repeated));
+        fprintf(out,
+                "repeated     %" PRIu64
+                " record%s read before and left out, the first at %s:%" PRIu64 "\n",
+                s->repeated, plural(s->repeated), s->repeated_at.file, s->repeated_at.line);
+    }
+    if (s->disordered > 0) {
+        fprintf(out,
+                "disorder     %" PRIu64
+                " record%s out of order, behind later ones of their sessions, left out,\n"
+                "             the first at %s:%" PRIu64 "\n",
+                s->disordered, plural(s->disordered), s->disordered_at.file, s->disordered_at.line);
     }
     fputs("             A log never holds: COPY data, parameter types, row counts and row limits,\n"
           "             Describe, Close and Sync.",
@@ -269,6 +278,7 @@ void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace
     note_count(w, "log_bad_records", rh_log_reader_bad(c));
     note_count(w, "log_missing_lines", s->missing_lines);
     note_count(w, "log_repeated_records", s->repeated);
+    note_count(w, "log_records_out_of_order", s->disordered);
     note_count(w, "log_executions_without_text", s->textless);
     note_count(w, "log_errors_without_statement", s->errors_without_text);
     note_count(w, "log_plans", s->plans);

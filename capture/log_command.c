@@ -140,28 +140,33 @@ static struct rh_capture_summary summarise(struct command *c)
     };
 }
 
-/* Records that are no session's: bad pieces of the log, by kind. */
+static int write_gap(struct command *c, const char *what, uint64_t count, struct rh_error *err)
+{
+    if (count == 0) {
+        return 0;
+    }
+    struct rh_record r;
+    rh_record_init(&r);
+    r.kind = RH_KIND_GAP;
+    r.start_ns = c->stats.last_ns;
+    r.count = count;
+    r.detail = rh_span_cstr(what);
+    return c->sink.record(c->sink.context, &r, err);
+}
+
+/* Records that are no session's: bad pieces of the log, by kind, and what came too late. */
 static int write_bad(struct command *c, struct rh_error *err)
 {
     const struct rh_log_reader_counts *counts = &rh_log_files_reader(c->files)->counts;
     for (int i = 0; i < RH_CSVLOG_FAULT_COUNT; i++) {
-        if (counts->bad[i] == 0) {
-            continue;
-        }
         char what[96];
-        struct rh_record r;
         snprintf(what, sizeof what, "bad log records: %s",
                  rh_csvlog_fault_text((enum rh_csvlog_fault) i));
-        rh_record_init(&r);
-        r.kind = RH_KIND_GAP;
-        r.start_ns = c->stats.last_ns;
-        r.count = counts->bad[i];
-        r.detail = rh_span_cstr(what);
-        if (c->sink.record(c->sink.context, &r, err) != 0) {
+        if (write_gap(c, what, counts->bad[i], err) != 0) {
             return -1;
         }
     }
-    return 0;
+    return write_gap(c, "records out of order, left out", c->stats.disordered, err);
 }
 
 /* Nothing usable: no trace is left behind. */
@@ -211,6 +216,11 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     if (c->filter.match_limit_hits > 0) {
         rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " texts: taken as no match",
                c->filter.match_limit_hits);
+    }
+    if (c->stats.disordered > 0) {
+        rh_log(RH_LOG_WARNING, "%" PRIu64 " records out of order were left out",
+               c->stats.disordered);
+        rh_log_hint("give each part of the log as a file of its own: files are put in order");
     }
     if (c->stopped) {
         rh_log(RH_LOG_WARNING, "stopped early: the trace has what was read so far");

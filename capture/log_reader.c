@@ -157,6 +157,7 @@ static bool take_row(struct rh_log_reader *r, const struct rh_csvlog_row *row,
         return false;
     }
     r->pos += row->len;
+    r->entry_line = r->line;
     r->line += row->lines;
     r->counts.records++;
     r->counts.entries++;

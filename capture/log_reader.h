@@ -47,6 +47,7 @@ struct rh_log_reader {
     size_t end;
     uint64_t window_offset; /* of window[0] in the file */
     uint64_t line;          /* of window[pos], from 1 */
+    uint64_t entry_line;    /* where the entry given last starts */
     bool at_end;
     bool failed; /* reading ended with an error, which comes after what was read before */
     struct rh_error failure;

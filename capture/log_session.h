@@ -12,6 +12,7 @@
 #include "capture/known_names.h"
 #include "capture/log_entry.h"
 #include "capture/pending.h"
+#include "capture/seen_lines.h"
 #include "common/map.h"
 #include "formats/record.h"
 #include "formats/session_state.h"
@@ -44,7 +45,8 @@ struct rh_log_session {
     int32_t offset_s;
     uint32_t close_sqlstate; /* of its FATAL error, RH_SQLSTATE_UNKNOWN */
     uint64_t txn_lxid;
-    uint64_t last_line;
+    uint64_t last_line; /* since it is known; 0: none */
+    struct rh_seen_lines seen;
     uint64_t ordinal;
     uint64_t textless;
     uint64_t

@@ -5,6 +5,7 @@
 
 #include "capture/capture_filter.h"
 #include "capture/cut_evidence.h"
+#include "capture/ended_sessions.h"
 #include "capture/known_names.h"
 #include "capture/pending.h"
 #include "capture/statement_class.h"
@@ -238,6 +239,42 @@ static void test_pendings_are_reused(void **state)
     rh_pending_pool_release(&pool);
 }
 
+static void test_seen_lines(void **state)
+{
+    (void) state;
+    struct rh_seen_lines s = {0};
+    for (uint64_t line = 10; line <= 10 * (RH_LINE_HOLES_MAX + 2); line += 10) {
+        rh_seen_lines_add(&s, line);
+    }
+    assert_int_equal(s.hole_count, RH_LINE_HOLES_MAX);
+    assert_true(rh_seen_lines_fill(&s, 10)); /* forgotten: on the safe side */
+    assert_false(rh_seen_lines_fill(&s, 30));
+    assert_true(rh_seen_lines_fill(&s, 31));
+    assert_false(rh_seen_lines_fill(&s, 31));
+    rh_seen_lines_add(&s, 1);
+    assert_false(rh_seen_lines_fill(&s, 1));
+}
+
+static void test_ended_sessions_are_bounded(void **state)
+{
+    (void) state;
+    struct rh_ended_sessions e;
+    struct rh_seen_lines s = {0}, got;
+    rh_ended_sessions_init(&e);
+    e.max = 8;
+    rh_seen_lines_add(&s, 5);
+    for (uint64_t key = 1; key <= 11; key++) {
+        rh_ended_sessions_put(&e, key, &s);
+    }
+    assert_false(rh_ended_sessions_get(&e, 4, &got));
+    assert_true(rh_ended_sessions_get(&e, 5, &got));
+    assert_true(rh_ended_sessions_get(&e, 11, &got));
+    assert_int_equal(got.last, 5);
+    assert_int_equal(got.hole_count, 1);
+    assert_int_equal(got.holes[0].to, 4);
+    rh_ended_sessions_release(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +285,8 @@ int main(void)
         cmocka_unit_test(test_sample),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_pendings_are_reused),
+        cmocka_unit_test(test_seen_lines),
+        cmocka_unit_test(test_ended_sessions_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

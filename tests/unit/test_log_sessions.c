@@ -470,6 +470,59 @@ static void test_outcomes_that_come_later(void **state)
     assert_null(rh_probe_statement(&f->probe, 4));
 }
 
+static void add_session(struct rh_log_maker *m, uint32_t from, uint32_t to)
+{
+    for (uint32_t line = from; line <= to; line++) {
+        char stamp[20];
+        snprintf(stamp, sizeof stamp, "00:00:%02u.000", line);
+        LOG(m, .line = line, .stamp = stamp, .tag = "idle",
+            .message = line == 6 ? "disconnection: session time: 0:00:06.000 user=u database=d"
+                                 : "statement: SELECT 1");
+    }
+}
+
+static void check_left_out(struct fixture *f, uint32_t statements, uint64_t repeated,
+                           uint64_t disordered)
+{
+    run(f);
+    assert_int_equal(rh_capture_stats_statements(&f->probe.stats), statements);
+    assert_int_equal(f->probe.stats.repeated, repeated);
+    assert_int_equal(f->probe.stats.disordered, disordered);
+    assert_int_equal(f->probe.session_count, 1);
+}
+
+static void test_a_log_given_twice(void **state)
+{
+    struct fixture *f = *state;
+    add_session(&f->log, 1, 6);
+    add_session(&f->log, 1, 6);
+    check_left_out(f, 5, 6, 0);
+    assert_int_equal(f->probe.stats.repeated_at.line, 7);
+}
+
+static void test_the_end_before_the_beginning(void **state)
+{
+    struct fixture *f = *state;
+    add_session(&f->log, 4, 6);
+    add_session(&f->log, 1, 4);
+    add_session(&f->log, 2, 3); /* by now they were seen */
+    check_left_out(f, 2, 3, 3);
+    assert_int_equal(f->probe.stats.disordered_at.line, 4);
+    assert_int_equal(f->probe.stats.repeated_at.line, 7);
+}
+
+static void test_records_out_of_order_in_an_open_session(void **state)
+{
+    struct fixture *f = *state;
+    add_session(&f->log, 1, 2);
+    add_session(&f->log, 5, 5);
+    add_session(&f->log, 3, 4);
+    add_session(&f->log, 1, 1);
+    add_session(&f->log, 6, 6);
+    check_left_out(f, 3, 1, 2);
+    assert_int_equal(f->probe.stats.missing_lines, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -483,6 +536,9 @@ int main(void)
         TEST(test_a_restart_ends_all_sessions),
         TEST(test_a_restart_in_any_language),
         TEST(test_sessions_are_bounded),
+        TEST(test_a_log_given_twice),
+        TEST(test_the_end_before_the_beginning),
+        TEST(test_records_out_of_order_in_an_open_session),
         TEST(test_transactions_by_what_ends),
         TEST(test_transactions_by_what_begins),
         TEST(test_transactions_of_the_extended_protocol),
