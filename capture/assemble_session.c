@@ -92,7 +92,7 @@ static void authorized(struct rh_assembler *a, struct rh_log_session *s, struct 
     if (s->opened_ns == RH_TIME_UNKNOWN || (s->flags & RH_SESSION_JOINED_MIDWAY)) {
         opens_now(a, s);
     }
-    if (name.data) {
+    if (name.data && name.len <= RH_LOG_NAME_MAX_BYTES) {
         rh_log_session_set_application(s, name);
     }
 }

@@ -88,16 +88,19 @@ bool rh_capture_filter_time(const struct rh_capture_filter *f, int64_t begin_ns)
     return begin_ns >= f->from_ns && begin_ns < f->to_ns;
 }
 
-static bool matches_any(struct rh_capture_filter *f, struct rh_regex **patterns, uint32_t count,
-                        struct rh_span text)
+/* Another pattern may match where one ran away; if none does, *ran_away. */
+static bool matches_any(struct rh_regex **patterns, uint32_t count, struct rh_span text,
+                        bool *ran_away)
 {
+    *ran_away = false;
     for (uint32_t i = 0; i < count; i++) {
         struct rh_error err;
         int rc = rh_regex_match(patterns[i], text.data ? text : RH_SPAN_LITERAL(""), &err);
         if (rc == 1) {
+            *ran_away = false;
             return true;
         }
-        f->match_limit_hits += rc < 0;
+        *ran_away |= rc < 0;
     }
     return false;
 }
@@ -109,10 +112,20 @@ bool rh_capture_filter_application(const struct rh_capture_filter *f, struct rh_
 
 bool rh_capture_filter_text(struct rh_capture_filter *f, struct rh_span text)
 {
-    if (f->exclude_count > 0 && matches_any(f, f->exclude, f->exclude_count, text)) {
-        return false;
+    bool ran_away;
+    if (f->exclude_count > 0) {
+        bool matches = matches_any(f->exclude, f->exclude_count, text, &ran_away);
+        f->exclude_runaways += ran_away;
+        if (matches || ran_away) {
+            return false;
+        }
     }
-    return f->include_count == 0 || matches_any(f, f->include, f->include_count, text);
+    if (f->include_count == 0) {
+        return true;
+    }
+    bool matches = matches_any(f->include, f->include_count, text, &ran_away);
+    f->include_runaways += ran_away;
+    return matches;
 }
 
 bool rh_capture_filter_is_partial(const struct rh_capture_filter *f)

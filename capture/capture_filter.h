@@ -24,8 +24,10 @@ struct rh_capture_filter {
     uint32_t include_count;
     struct rh_regex **exclude; /* none may match */
     uint32_t exclude_count;
-    uint64_t sample_below;     /* sessions are kept whose id hashes below; UINT64_MAX: all */
-    uint64_t match_limit_hits; /* texts on which a pattern ran away: taken as no match */
+    uint64_t sample_below; /* sessions are kept whose id hashes below; UINT64_MAX: all */
+    /* Texts on which a pattern ran away: both ways they are left out. */
+    uint64_t include_runaways;
+    uint64_t exclude_runaways;
 };
 
 void rh_capture_filter_init(struct rh_capture_filter *f);

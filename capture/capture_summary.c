@@ -234,6 +234,14 @@ static void print_missing(const struct rh_capture_summary *m, FILE *out)
     fputc('\n', out);
 }
 
+static void print_runaways(const char *option, uint64_t count, FILE *out)
+{
+    if (count > 0) {
+        fprintf(out, "ran away     a pattern of %s on %" PRIu64 " text%s, left out\n", option,
+                count, plural(count));
+    }
+}
+
 void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
 {
     rh_capture_stats_sort(m->stats);
@@ -241,6 +249,8 @@ void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
     print_bad(m->counts, out);
     print_sessions(m->stats, out);
     print_statements(m->stats, out);
+    print_runaways("--include", m->include_runaways, out);
+    print_runaways("--exclude", m->exclude_runaways, out);
     print_held(m->stats, out);
     print_missing(m, out);
     if (m->redacted) {
@@ -284,6 +294,8 @@ void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace
     note_count(w, "log_plans", s->plans);
     note_count(w, "log_audits", s->audits);
     note_count(w, "filtered_statements", s->filtered);
+    note_count(w, "include_pattern_ran_away", m->include_runaways);
+    note_count(w, "exclude_pattern_ran_away", m->exclude_runaways);
     note_count(w, "sessions_given_up", s->retired);
     note_count(w, "sessions_given_up_too_early", s->resumed);
     note_count(w, "filtered_sessions", s->sessions_filtered);
@@ -311,7 +323,10 @@ void rh_capture_summary_why_empty(const struct rh_capture_summary *m, bool langu
     const struct rh_capture_stats *s = m->stats;
     *hint = "on the server set log_min_duration_statement = 0 (or log_statement = 'all'), and "
             "capture again";
-    if (s->filtered > 0) {
+    if (m->include_runaways + m->exclude_runaways > 0) {
+        *reason = "no statement passes the filters: a pattern ran away";
+        *hint = "a simpler pattern of --include or --exclude, without nested repetition, does not";
+    } else if (s->filtered > 0) {
         *reason = "no statement passes the filters";
         *hint = "with --user, --database and --application names must be exactly as in the log";
     } else if (s->textless > 0) {

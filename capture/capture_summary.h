@@ -20,7 +20,9 @@ struct rh_capture_summary {
     uint32_t empty_files;
     bool verbose;
     bool redacted;
-    double sample; /* part of the sessions that was asked for */
+    double sample;             /* part of the sessions that was asked for */
+    uint64_t include_runaways; /* texts on which a pattern ran away: left out */
+    uint64_t exclude_runaways;
     const char *output;
     uint64_t output_bytes;
 };

@@ -136,6 +136,8 @@ static struct rh_capture_summary summarise(struct command *c)
         .verbose = c->options->verbose,
         .redacted = c->options->redact,
         .sample = c->options->sample,
+        .include_runaways = c->filter.include_runaways,
+        .exclude_runaways = c->filter.exclude_runaways,
         .output = c->options->output,
     };
 }
@@ -213,9 +215,10 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     if (!c->options->quiet) {
         rh_capture_summary_print(&m, stderr);
     }
-    if (c->filter.match_limit_hits > 0) {
-        rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " texts: taken as no match",
-               c->filter.match_limit_hits);
+    uint64_t runaways = m.include_runaways + m.exclude_runaways;
+    if (runaways > 0) {
+        rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " text%s, left out", runaways,
+               runaways == 1 ? "" : "s");
     }
     if (c->stats.disordered > 0) {
         rh_log(RH_LOG_WARNING, "%" PRIu64 " records out of order were left out",

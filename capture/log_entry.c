@@ -98,6 +98,15 @@ static bool is_sqlstate(struct rh_span s)
     return true;
 }
 
+/* Longer ones are in damaged logs only; checked before anything is folded in place. */
+static bool names_fit(const struct rh_csvlog_row *row)
+{
+    return rh_csvlog_raw(row, RH_CSVLOG_USER).len <= RH_LOG_NAME_MAX_BYTES &&
+           rh_csvlog_raw(row, RH_CSVLOG_DATABASE).len <= RH_LOG_NAME_MAX_BYTES &&
+           rh_csvlog_raw(row, RH_CSVLOG_CLIENT).len <= RH_LOG_NAME_MAX_BYTES &&
+           rh_csvlog_raw(row, RH_CSVLOG_APPLICATION).len <= RH_LOG_NAME_MAX_BYTES;
+}
+
 /* The session's columns, read field by field. */
 static bool read_head(struct rh_log_entry *e, const struct rh_csvlog_row *row,
                       struct rh_log_clock *clock)
@@ -194,7 +203,7 @@ enum rh_csvlog_fault rh_log_entry_from_csv(struct rh_log_entry *e, const struct 
     e->sqlstate = rh_csvlog_raw(row, RH_CSVLOG_SQLSTATE);
     if (!read_decimal(rh_csvlog_raw(row, RH_CSVLOG_LINE), &e->line) ||
         !read_lxid(rh_csvlog_raw(row, RH_CSVLOG_VXID), &e->lxid) || severity.len == 0 ||
-        !is_sqlstate(e->sqlstate) || !find_head(e, row, clock, heads)) {
+        !is_sqlstate(e->sqlstate) || !names_fit(row) || !find_head(e, row, clock, heads)) {
         return RH_CSVLOG_FIELD;
     }
     e->severity = rh_logmsg_severity(messages, severity, e->sqlstate);

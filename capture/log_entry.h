@@ -47,7 +47,11 @@ struct rh_log_entry {
     bool may_cut;                /* a server of this age (13 and newer) can cut parameters */
 };
 
-enum { RH_LOG_HEADS = 256, RH_LOG_HEAD_MAX = 192 };
+enum {
+    RH_LOG_HEADS = 256,
+    RH_LOG_HEAD_MAX = 192,
+    RH_LOG_NAME_MAX_BYTES = 1024, /* of user, database, client, application: servers cut at 63 */
+};
 
 /*
  * The columns from user to session id are the same in all records of a session, once it has logged

@@ -523,6 +523,17 @@ static void test_records_out_of_order_in_an_open_session(void **state)
     assert_int_equal(f->probe.stats.missing_lines, 2);
 }
 
+static void test_the_earliest_and_the_latest_stamp(void **state)
+{
+    struct fixture *f = *state;
+    add_session(&f->log, 3, 4);
+    LOG(&f->log, .session = "6955b900.fa2", .pid = 4002, .line = 1, .stamp = "00:00:02.000",
+        .tag = "idle", .message = "statement: SELECT 2");
+    run(f);
+    assert_int_equal(f->probe.stats.first_ns, AT_MS(2000));
+    assert_int_equal(f->probe.stats.last_ns, AT_MS(4000));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -537,6 +548,7 @@ int main(void)
         TEST(test_a_restart_in_any_language),
         TEST(test_sessions_are_bounded),
         TEST(test_a_log_given_twice),
+        TEST(test_the_earliest_and_the_latest_stamp),
         TEST(test_the_end_before_the_beginning),
         TEST(test_records_out_of_order_in_an_open_session),
         TEST(test_transactions_by_what_ends),
