@@ -329,6 +329,9 @@ void rh_capture_summary_why_empty(const struct rh_capture_summary *m, bool langu
     } else if (s->filtered > 0) {
         *reason = "no statement passes the filters";
         *hint = "with --user, --database and --application names must be exactly as in the log";
+    } else if (s->disordered > 0) {
+        *reason = "the log's records are in a wrong order";
+        *hint = "sort them by time, or give each part of the log as a file of its own";
     } else if (s->textless > 0) {
         *reason = "the log has durations, but not the statements they belong to";
     } else if (s->plans > 0 || s->audits > 0) {

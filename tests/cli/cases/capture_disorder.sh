@@ -5,3 +5,6 @@ half swapped.csv
 pgrehearse info --format json x.trace | jq '.[0].gaps'
 gzip -c "$DATA/small.csv" >copy.csv.gz
 half "$DATA/small.csv" copy.csv.gz
+grep -E '^2026.*,69a40e21.fa2,' "$DATA/small.csv" | grep -v disconnection | head -n 2 >head.csv
+grep -E '^2026.*disconnection' "$DATA/small.csv" | head -n 1 | cat - head.csv >backwards.csv
+pgrehearse capture log -q -o y.trace backwards.csv; echo "status $?"
