@@ -34,7 +34,7 @@ static char *resolve_path(const char *path)
 /* A second writer must not truncate what the first one writes: lock first, then empty. */
 static int open_partial(struct rh_outfile *f, struct rh_error *err)
 {
-    f->fd = open(f->partial, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    f->fd = open(f->partial, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (f->fd < 0) {
         return rh_error_set_errno(err, "cannot create \"%s\"", f->partial);
     }

@@ -2,8 +2,9 @@
  * common/outfile.h
  *
  * Output that never replaces a good file by half of one: bytes go to PATH.partial, which finish()
- * syncs and renames to PATH, which keeps its permissions.  A kill leaves PATH.partial.  "-" is
- * standard output, written as is, and so is a device or pipe.
+ * syncs and renames to PATH, which keeps its permissions; a new file is its owner's
+ * alone (0600), as a server's log is, for it holds what was in it.  A kill leaves PATH.partial. "-"
+ * is standard output, written as is, and so is a device or pipe.
  */
 #ifndef RH_COMMON_OUTFILE_H
 #define RH_COMMON_OUTFILE_H

@@ -226,6 +226,11 @@ static int say_end(struct command *c, struct rh_engine_result *result)
     if (result->is_stopped) {
         rh_log(RH_LOG_WARNING, "stopped early; the run is kept");
     }
+    if (result->tally.statements_sent == 0 && result->tally.others_sent == 0 &&
+        !result->has_failed && !result->is_stopped) {
+        rh_log(RH_LOG_ERROR, "no statement was replayed: see the reasons above");
+        return RH_EXIT_TROUBLE;
+    }
     bool damaged = !rh_trace_file_complete(c->file) || summary.damaged_blocks > 0;
     return result->has_failed || result->is_stopped || damaged ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
 }

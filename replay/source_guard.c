@@ -92,6 +92,32 @@ static void look_up(struct rh_source_guard *guard)
     }
 }
 
+/* The port that a socket "/dir/.s.PGSQL.5432" stands for, -1 if it has another name. */
+static long port_of_socket(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    char *end;
+    if (!dot || !strstr(path, ".s.PGSQL.")) {
+        return -1;
+    }
+    long port = strtol(dot + 1, &end, 10);
+    return *end == '\0' ? port : -1;
+}
+
+/* A server known by its socket, "/dir/.s.PGSQL.5432" or "/dir:5432", is on this machine, so its TCP
+ * port here is it too. */
+static void name_socket(struct rh_source_guard *guard)
+{
+    char *colon = strrchr(guard->name, ':');
+    if (colon) {
+        char port[16];
+        snprintf(port, sizeof port, "%s", colon + 1);
+        snprintf(colon, sizeof guard->name - (size_t) (colon - guard->name), "/.s.PGSQL.%s", port);
+    }
+    guard->port = port_of_socket(guard->name);
+    guard->is_local = true;
+}
+
 void rh_source_guard_init(struct rh_source_guard *guard, struct rh_span address)
 {
     *guard = (struct rh_source_guard){0};
@@ -103,6 +129,7 @@ void rh_source_guard_init(struct rh_source_guard *guard, struct rh_span address)
     snprintf(guard->name, sizeof guard->name, "%.*s", (int) (fits ? address.len : 60),
              address.data);
     if (fits && guard->name[0] == '/') {
+        name_socket(guard);
         return;
     }
     if (!fits || split_name(guard) != 0) {
@@ -111,18 +138,6 @@ void rh_source_guard_init(struct rh_source_guard *guard, struct rh_span address)
         return;
     }
     look_up(guard);
-}
-
-/* The port that a socket "/dir/.s.PGSQL.5432" stands for, -1 if it has another name. */
-static long port_of_socket(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    char *end;
-    if (!dot || !strstr(path, ".s.PGSQL.")) {
-        return -1;
-    }
-    long port = strtol(dot + 1, &end, 10);
-    return *end == '\0' ? port : -1;
 }
 
 static bool has_address(const struct rh_source_guard *guard, const struct in6_addr *address)

@@ -72,6 +72,11 @@ static void test_socket(void **state)
     assert_int_equal(match(fd, "192.0.2.7:6543"), RH_SOURCE_OTHER);
     assert_int_equal(match(fd, address.sun_path), RH_SOURCE_SAME);
     assert_int_equal(match(fd, "/elsewhere/.s.PGSQL.6543"), RH_SOURCE_OTHER);
+    char name[sizeof folder + 8];
+    snprintf(name, sizeof name, "%s:6543", folder);
+    assert_int_equal(match(fd, name), RH_SOURCE_SAME);
+    snprintf(name, sizeof name, "%s:6544", folder);
+    assert_int_equal(match(fd, name), RH_SOURCE_OTHER);
     close(fd);
     close(listener);
     unlink(address.sun_path);
