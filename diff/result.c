@@ -119,8 +119,8 @@ static void set_relative(struct rh_result *r)
         uint64_t compared;
         struct means means = compared_means(row->query, r->comparison->paired, &compared);
         row->relative_ratio = row->ratio / r->median_shift;
-        /* Not times all calls: most of a query's may lack their commit in the log, and a few that do
-         * not would speak for them. */
+        /* Not times all calls: most of a query's may lack their commit in the log, and a few that
+         * do not would speak for them. */
         row->relative_time_added_ns =
             (means.candidate_ns / r->median_shift - means.base_ns) * (double) compared;
     }
