@@ -104,18 +104,18 @@ static long port_of_socket(const char *path)
     return *end == '\0' ? port : -1;
 }
 
-/* A server known by its socket, "/dir/.s.PGSQL.5432" or "/dir:5432", is on this machine, so its TCP
- * port here is it too. */
+/* "/dir:5432" is the server whose socket is "/dir/.s.PGSQL.5432": it is on this machine, so its TCP
+ * port here is it too.  The path of a socket is that socket and no more. */
 static void name_socket(struct rh_source_guard *guard)
 {
+    char port[16];
     char *colon = strrchr(guard->name, ':');
     if (colon) {
-        char port[16];
         snprintf(port, sizeof port, "%s", colon + 1);
         snprintf(colon, sizeof guard->name - (size_t) (colon - guard->name), "/.s.PGSQL.%s", port);
+        guard->port = port_of_socket(guard->name);
+        guard->is_local = true;
     }
-    guard->port = port_of_socket(guard->name);
-    guard->is_local = true;
 }
 
 void rh_source_guard_init(struct rh_source_guard *guard, struct rh_span address)
