@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/alloc.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/outfile.h"
 #include "common/stop.h"
 #include "formats/trace_file.h"
 #include "formats/trace_index.h"
@@ -69,15 +69,10 @@ static int open_trace(struct command *c, struct rh_error *err)
 static int check_run_path(struct command *c, struct rh_error *err)
 {
     const char *path = rh_buf_cstr(&c->run_path);
-    struct stat run, trace;
-    if (stat(path, &run) != 0) {
-        return 0;
-    }
-    if (stat(c->trace_path, &trace) == 0 && run.st_dev == trace.st_dev &&
-        run.st_ino == trace.st_ino) {
+    if (rh_outfile_is_same(path, c->trace_path)) {
         return rh_error_set(err, RH_ERR_USAGE, "the run would replace the trace %s", c->trace_path);
     }
-    if (!c->options->output) {
+    if (!c->options->output && access(path, F_OK) == 0) {
         return rh_error_set(err, RH_ERR_USAGE,
                             "%s is there already; -o FILE names another run, -o %s replaces it",
                             path, path);
