@@ -1,12 +1,11 @@
 #include "diff/query_lookup.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/fingerprint.h"
 #include "common/hash.h"
-#include "common/sql_template.h"
+#include "formats/record_query.h"
 
 enum {
     TEXT_MAX = 1 << 30,
@@ -76,15 +75,18 @@ static uint32_t *template_slot(struct rh_query_lookup *l, uint64_t serial, uint3
     return &b->queries[template_id];
 }
 
-static uint32_t find_by_text(struct rh_query_lookup *l, struct rh_span text, bool is_template)
+static uint32_t find(struct rh_query_lookup *l, enum rh_query_text kind, struct rh_span text)
 {
-    uint64_t fingerprint = rh_fingerprint(text, is_template, &l->normal);
+    uint64_t fingerprint = rh_query_fingerprint(kind, text, &l->normal);
     int64_t known = rh_query_table_find(l->table, fingerprint);
     if (known >= 0) {
         return (uint32_t) known;
     }
+    if (kind == RH_QUERY_NAMED) {
+        return rh_query_table_add(l->table, fingerprint, text);
+    }
     rh_buf_clear(&l->normal);
-    rh_fingerprint_normalise(text, is_template, &l->normal);
+    rh_fingerprint_normalise(text, kind == RH_QUERY_TEMPLATE, &l->normal);
     return rh_query_table_add(l->table, fingerprint, rh_buf_span(&l->normal));
 }
 
@@ -95,7 +97,7 @@ static uint32_t find_by_template(struct rh_query_lookup *l, struct rh_span tmpl)
     if (known) {
         return known - 1;
     }
-    uint32_t query = find_by_text(l, tmpl, true);
+    uint32_t query = find(l, RH_QUERY_TEMPLATE, tmpl);
     if (l->by_hash.count >= HASHES_MAX) {
         rh_index_map_clear(&l->by_hash);
     }
@@ -103,42 +105,19 @@ static uint32_t find_by_template(struct rh_query_lookup *l, struct rh_span tmpl)
     return query;
 }
 
-/* What has no text of its own gets one, which no statement can have. */
-static uint32_t find_without_text(struct rh_query_lookup *l, const struct rh_record *r)
-{
-    char text[48];
-    if (r->kind == RH_KIND_FUNCTION) {
-        snprintf(text, sizeof text, "(function call %u)", r->function_oid);
-    } else {
-        snprintf(text, sizeof text, "(text unknown)");
-    }
-    uint64_t fingerprint = rh_hash_stable(rh_span_cstr(text));
-    int64_t known = rh_query_table_find(l->table, fingerprint);
-    return known >= 0 ? (uint32_t) known
-                      : rh_query_table_add(l->table, fingerprint, rh_span_cstr(text));
-}
-
 uint32_t rh_query_lookup_find(struct rh_query_lookup *l, const struct rh_record *r,
                               uint64_t block_serial)
 {
-    if (!r->tmpl.data) {
-        return r->text.data ? find_by_text(l, r->text, false) : find_without_text(l, r);
-    }
-    if (r->kind == RH_KIND_FUNCTION) {
-        return find_without_text(l, r);
-    }
-    if (r->literal_count >= RH_TEMPLATE_SLOTS_MAX) {
-        /* The last literal is the rest of the text, so the template does not tell the query. */
-        rh_buf_clear(&l->text);
-        if (rh_record_text(r, &l->text) == 0) {
-            return find_by_text(l, rh_buf_span(&l->text), false);
-        }
+    struct rh_span text;
+    enum rh_query_text kind = rh_record_query(r, &l->text, &text);
+    if (kind != RH_QUERY_TEMPLATE) {
+        return find(l, kind, text);
     }
     uint32_t *slot = template_slot(l, block_serial, r->template_id);
     if (slot && *slot) {
         return *slot - 1;
     }
-    uint32_t query = find_by_template(l, r->tmpl);
+    uint32_t query = find_by_template(l, text);
     if (slot) {
         *slot = query + 1;
     }

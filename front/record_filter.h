@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/error.h"
 #include "formats/record.h"
 
@@ -20,18 +21,25 @@ struct rh_record_filter {
     uint64_t last_ordinal;
     uint32_t kinds; /* bits (1 << kind); 0: all */
     bool only_errors;
-    int64_t from_ns; /* INT64_MIN, INT64_MAX: all; the reader applies them */
+    bool by_fingerprint;
+    uint64_t fingerprint;
+    uint32_t sqlstate; /* 0: any outcome */
+    int64_t from_ns;   /* INT64_MIN, INT64_MAX: all; the reader applies them */
     int64_t to_ns;
-    uint32_t limit; /* 0: none; the caller counts */
+    uint32_t limit;      /* 0: none; the caller counts */
+    struct rh_buf whole; /* both are scratch of the fingerprint */
+    struct rh_buf scratch;
 };
 
 void rh_record_filter_init(struct rh_record_filter *f);
 void rh_record_filter_release(struct rh_record_filter *f);
-bool rh_record_filter_takes(const struct rh_record_filter *f, const struct rh_record *r);
+bool rh_record_filter_takes(struct rh_record_filter *f, const struct rh_record *r);
 
 /* Readers for the option table (common/opt.h); the target is the filter itself. */
 int rh_record_filter_read_session(const char *arg, void *target, struct rh_error *err);
 int rh_record_filter_read_ordinal(const char *arg, void *target, struct rh_error *err);
 int rh_record_filter_read_kind(const char *arg, void *target, struct rh_error *err);
+int rh_record_filter_read_fingerprint(const char *arg, void *target, struct rh_error *err);
+int rh_record_filter_read_sqlstate(const char *arg, void *target, struct rh_error *err);
 
 #endif

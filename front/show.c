@@ -39,6 +39,17 @@ static const struct rh_opt show_options[] = {
      .read = rh_opt_flag,
      .offset = offsetof(struct rh_record_filter, only_errors),
      .help = "only statements that failed"},
+    {.name = "sqlstate",
+     .has_arg = RH_OPT_ARG,
+     .arg = "CODE",
+     .read = rh_record_filter_read_sqlstate,
+     .help = "only statements that failed with this SQLSTATE"},
+    {.name = "fingerprint",
+     .letter = 'f',
+     .has_arg = RH_OPT_ARG,
+     .arg = "HEX",
+     .read = rh_record_filter_read_fingerprint,
+     .help = "only statements of this query, as the diff names it"},
     {.name = "from",
      .has_arg = RH_OPT_ARG,
      .arg = "TIME",
@@ -69,11 +80,12 @@ static const struct rh_opt_command show_command = {
     .options = show_options,
     .footer = "Examples:\n"
               "  pgrehearse show --errors prod.trace | jq -r '[.sqlstate, .sql] | @tsv'\n"
-              "  pgrehearse show --session 12 --ordinal 1-20 new.run",
+              "  pgrehearse show --session 12 --ordinal 1-20 new.run\n"
+              "  pgrehearse show --fingerprint 4c8cd3185a81d1f2 --limit 1 new.run",
 };
 
 /* 0 or -1; *shown counts what was printed. */
-static int print_records(struct rh_trace_reader *reader, const struct rh_record_filter *filter,
+static int print_records(struct rh_trace_reader *reader, struct rh_record_filter *filter,
                          bool is_run, struct rh_output *out, struct rh_error *err)
 {
     struct rh_buf scratch;
@@ -110,7 +122,7 @@ static int tell_damage(const struct rh_trace_file *file, const struct rh_trace_r
     return any ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
 }
 
-static int show_file(const char *path, const struct rh_record_filter *filter)
+static int show_file(const char *path, struct rh_record_filter *filter)
 {
     struct rh_error err = {0};
     struct rh_trace_file *file = NULL;

@@ -18,36 +18,16 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$top/tests/lib/packages.sh"
 # shellcheck source=tests/lib/server.sh
 source "$top/tests/lib/server.sh"
+# shellcheck source=samples/shop/shop.sh
+source "$top/samples/shop/shop.sh"
 
 seconds=${PGREHEARSE_DEMO_SECONDS:-20}
 bin=${PGREHEARSE_BIN:-}
 
-step() {
-    printf '\n== %s\n' "$*"
-}
-
-build() {
-    packages_need build server
-    # A clone that another user owns makes git refuse the commit's number, nothing worse.
-    (cd "$top" && cmake --preset release -DBUILD_TESTING=OFF && cmake --build --preset release) \
-        >"$dir/build.log" 2>&1 || {
-        tail -n 40 "$dir/build.log" >&2
-        exit 2
-    }
-    bin=$top/build/release/bin
-}
-
-# Run a command of pgrehearse and show how to type it.
-pgrehearse() {
-    printf '$ pgrehearse %s\n' "${*//$SERVER_SOCKETS/SOCKETS}"
-    "$bin/pgrehearse" "$@"
-}
-
 load_shop() {
     server_new "$production"
     server_start "$production"
-    server_psql "$production" -c 'CREATE DATABASE shop'
-    server_psql "$production" -d shop -f "$top/samples/shop/schema.sql"
+    shop_load "$production"
     server_stop "$production"
 }
 
@@ -65,41 +45,10 @@ log_statements() {
 	END
 }
 
-# shop_clients NAME CLIENTS RATE PROTOCOL SCRIPT[@WEIGHT]...: a part of the application.
-shop_clients() {
-    local name=$1 clients=$2 rate=$3 protocol=$4 script scripts=()
-    shift 4
-    for script in "$@"; do scripts+=(-f "$script"); done
-    PGAPPNAME=$name "$SERVER_BIN/pgbench" -n -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres -M "$protocol" \
-        -c "$clients" -R "$rate" -T "$seconds" --random-seed=7 "${scripts[@]}" shop >"$dir/$name.log" 2>&1 &
-    clients_pid+=("$!")
-}
-
-support_desk() {
-    local end=$((SECONDS + seconds))
-    while [ "$SECONDS" -lt "$end" ]; do
-        PGAPPNAME=support server_psql "$production" -v ON_ERROR_STOP=0 -d shop \
-            -f "$top/samples/shop/support.sql" >/dev/null 2>&1 || true
-        sleep 1
-    done
-}
-
 run_shop() {
-    clients_pid=()
     server_start "$production"
-    cd "$top/samples/shop"
-    shop_clients account 3 30 prepared account.sql@3 profile.sql@1
-    shop_clients website 2 30 extended browse.sql@5 price.sql@1
-    shop_clients checkout 3 20 simple checkout.sql
-    shop_clients export 1 1 simple export.sql
-    cd "$OLDPWD"
-    support_desk
-    local pid
-    for pid in "${clients_pid[@]}"; do
-        wait "$pid" || { cat "$dir"/{account,website,checkout,export}.log >&2; exit 2; }
-    done
+    shop_open "$production" "$seconds" "$dir"
     server_stop "$production"
-    rm -f "$dir"/{account,website,checkout,export}.log
     server_wait_log "$production/log/shop.csv"
     cat "$production/log/shop.csv" >"$dir/shop.csv"
 }
@@ -120,7 +69,7 @@ else
 fi
 if [ -z "$bin" ]; then
     step "packages and build (log: $dir/build.log)"
-    build
+    shop_build "$dir/build.log"
 fi
 server_begin
 production=$SERVER_ROOT/production

@@ -15,3 +15,5 @@ UPDATE orders SET status = 'returned' WHERE id = 4711;
 SELECT total_cents / (quantity - quantity) FROM orders JOIN order_items ON order_id = id WHERE id = 4711;
 SELECT status FROM orders WHERE id = 4711;
 ROLLBACK;
+-- A monitor of old: PostgreSQL 17 has these columns elsewhere
+SELECT checkpoints_timed, buffers_backend FROM pg_stat_bgwriter;
