@@ -1,0 +1,1 @@
+pgrehearse nullserver --help
