@@ -65,8 +65,8 @@ static uint64_t unconnected(const struct rh_comparison *c)
     const struct rh_side_summary *side = &c->side[RH_CANDIDATE];
     const uint64_t *by_reason = c->paired ? c->pairs.missing_by_reason : side->by_reason;
     return by_reason[RH_REASON_CONNECT_FAILED] + by_reason[RH_REASON_SESSION_LOST] +
-           by_reason[RH_REASON_STOPPED] + by_reason[RH_REASON_DAMAGED] +
-           (c->paired ? c->pairs.missing_lost : side->lost);
+           by_reason[RH_REASON_TRANSACTION_LOST] + by_reason[RH_REASON_STOPPED] +
+           by_reason[RH_REASON_DAMAGED] + (c->paired ? c->pairs.missing_lost : side->lost);
 }
 
 /* Why the candidate's errors, rows and times say nothing, or NULL. */

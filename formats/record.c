@@ -29,6 +29,7 @@ static const struct reason_words reason_words[RH_REASON_COUNT] = {
     [RH_REASON_PROTOCOL] = {"skipped by the server after an error", "protocol"},
     [RH_REASON_DAMAGED] = {"trace is damaged there", "damaged"},
     [RH_REASON_CANCEL_NOT_NEEDED] = {"cancel not needed", "cancel-not-needed"},
+    [RH_REASON_TRANSACTION_LOST] = {"its transaction lost its connection", "transaction-lost"},
 };
 
 static const struct reason_words *find_reason(enum rh_reason reason)

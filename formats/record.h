@@ -27,7 +27,7 @@ enum rh_kind {
     RH_KIND_PROTOCOL = 4, /* messages that lead to no execution, such as P D S */
     RH_KIND_CANCEL = 5,   /* a cancel request for the statement that runs */
     /* Without ordinals. */
-    RH_KIND_OPEN = 8,
+    RH_KIND_OPEN = 8, /* in a run with a `detail` it is a re-opening */
     RH_KIND_CLOSE = 9,
     RH_KIND_GAP = 10,
     RH_KIND_COPY_DATA = 11, /* a chunk of COPY data of statement (session, ordinal) */
@@ -72,6 +72,8 @@ enum rh_reason {
     RH_REASON_PROTOCOL = 37, /* skipped by the server after an error, up to Sync */
     RH_REASON_DAMAGED = 38,  /* its block of the trace is damaged, or the trace cannot be read */
     RH_REASON_CANCEL_NOT_NEEDED = 39, /* a cancel whose statement had ended already, or never ran */
+    RH_REASON_TRANSACTION_LOST = 40,  /* the connection was lost in its transaction, and made again
+                                         behind it */
     RH_REASON_COUNT = 64,
 };
 
@@ -161,8 +163,8 @@ struct rh_record {
     uint32_t session;
     uint32_t copy;       /* of the session, by --scale; 0 else */
     uint64_t ordinal;    /* 1, 2, ... within the session; of OPEN, CLOSE and GAP: of the
-                            statement before it (of an OPEN behind the first one: of that),
-                            0 if there is none; writers fill it in */
+                            statement before it (of a session's first OPEN behind its first
+                            statement: of that), 0 if there is none; writers fill it in */
     int64_t start_ns;    /* in a run: sent, or planned if it was not sent */
     uint32_t flags;      /* enum rh_record_flag */
     uint8_t txn;         /* enum rh_txn_mark */
@@ -194,7 +196,8 @@ struct rh_record {
     struct rh_outcome outcome;
     struct rh_run_part run;
 
-    /* GAP: what is missing; CLOSE: how; COPY_DATA: the bytes. */
+    /* GAP: what is missing; CLOSE: how; OPEN: how the connection before it ended, none of a
+     * session's first one; COPY_DATA: the bytes. */
     struct rh_span detail;
     uint64_t count; /* GAP: how much of it */
 };

@@ -305,17 +305,33 @@ static void fill_state(struct rh_session_state *state, const struct rh_block_sta
     state->incomplete |= list->incomplete;
 }
 
-/* The last ordinary block that begins before from_ns and can be read: its first ordinal, and the
+/* What a cursor is to move to: the first record that starts then or later, and has that ordinal or
+ * a later one. */
+struct goal {
+    int64_t from_ns;
+    uint64_t ordinal;
+};
+
+static bool begins_behind(const struct rh_trace_index *index, const struct rh_session_block *at,
+                          const struct goal *goal)
+{
+    if (goal->ordinal > 0) {
+        return at->first_ordinal > goal->ordinal;
+    }
+    return rh_trace_file_block(rh_trace_index_file(index), at->block)->min_ns > goal->from_ns;
+}
+
+/* The last ordinary block that begins before the goal and can be read: its first ordinal, and the
  * state before it. */
-static int find_base(struct rh_session_cursor *c, struct rh_block_cache *cache, int64_t from_ns,
-                     struct rh_session_state *state, struct rh_error *err)
+static int find_base(struct rh_session_cursor *c, struct rh_block_cache *cache,
+                     const struct goal *goal, struct rh_session_state *state, struct rh_error *err)
 {
     const struct rh_trace_index *index = rh_block_cache_index(cache);
     struct rh_session_blocks blocks = rh_trace_index_blocks(index, c->session_index);
     bool passed_damage = false;
     for (uint32_t i = blocks.ordinary_count; i > 0; i--) {
         const struct rh_session_block *at = &blocks.ordinary[i - 1];
-        if (i > 1 && rh_trace_file_block(rh_trace_index_file(index), at->block)->min_ns > from_ns) {
+        if (i > 1 && begins_behind(index, at, goal)) {
             continue;
         }
         int result;
@@ -334,8 +350,8 @@ static int find_base(struct rh_session_cursor *c, struct rh_block_cache *cache, 
     return 0;
 }
 
-int rh_session_cursor_seek(struct rh_session_cursor *c, struct rh_block_cache *cache,
-                           int64_t from_ns, struct rh_session_state *state, struct rh_error *err)
+static int seek(struct rh_session_cursor *c, struct rh_block_cache *cache, const struct goal *goal,
+                struct rh_session_state *state, struct rh_error *err)
 {
     struct rh_session_state scratch;
     struct rh_record records[SEEK_BATCH];
@@ -347,15 +363,17 @@ int rh_session_cursor_seek(struct rh_session_cursor *c, struct rh_block_cache *c
     struct rh_session_state *s = state ? state : &scratch;
     rh_session_state_clear(s);
     rh_session_cursor_init(c, c->session_index);
-    int result = from_ns == INT64_MIN ? 0 : find_base(c, cache, from_ns, s, err);
-    bool found = result != 0 || from_ns == INT64_MIN;
+    bool is_start = goal->from_ns == INT64_MIN && goal->ordinal == 0;
+    int result = is_start ? 0 : find_base(c, cache, goal, s, err);
+    bool found = result != 0 || is_start;
     while (!found) {
         rh_arena_clear(&arena);
         n = rh_session_cursor_read(c, cache, records, SEEK_BATCH, SEEK_BYTES, &arena, err);
         result = n < 0 ? -1 : 0;
         found = n <= 0;
         for (int i = 0; i < n && !found; i++) {
-            if (records[i].start_ns >= from_ns && rh_kind_has_ordinal(records[i].kind)) {
+            if (records[i].start_ns >= goal->from_ns && records[i].ordinal >= goal->ordinal &&
+                rh_kind_has_ordinal(records[i].kind)) {
                 c->next_ordinal = records[i].ordinal;
                 c->after_ordinal = UINT64_MAX;
                 found = true;
@@ -367,4 +385,17 @@ int rh_session_cursor_seek(struct rh_session_cursor *c, struct rh_block_cache *c
     rh_session_state_release(&scratch);
     rh_arena_release(&arena);
     return result;
+}
+
+int rh_session_cursor_seek(struct rh_session_cursor *c, struct rh_block_cache *cache,
+                           int64_t from_ns, struct rh_session_state *state, struct rh_error *err)
+{
+    return seek(c, cache, &(struct goal){.from_ns = from_ns}, state, err);
+}
+
+int rh_session_cursor_seek_ordinal(struct rh_session_cursor *c, struct rh_block_cache *cache,
+                                   uint64_t ordinal, struct rh_session_state *state,
+                                   struct rh_error *err)
+{
+    return seek(c, cache, &(struct goal){.from_ns = INT64_MIN, .ordinal = ordinal}, state, err);
 }

@@ -70,6 +70,10 @@ void rh_session_cursor_init(struct rh_session_cursor *c, uint32_t session_index)
  */
 int rh_session_cursor_seek(struct rh_session_cursor *c, struct rh_block_cache *cache,
                            int64_t from_ns, struct rh_session_state *state, struct rh_error *err);
+/* The same, to the first record with that ordinal or a later one. */
+int rh_session_cursor_seek_ordinal(struct rh_session_cursor *c, struct rh_block_cache *cache,
+                                   uint64_t ordinal, struct rh_session_state *state,
+                                   struct rh_error *err);
 
 /*
  * Read on: up to max_records (and 128) records (those with ordinals and COPY_DATA), and no more

@@ -224,6 +224,12 @@ static int64_t place_first(struct rh_trace_writer *w, struct rh_trace_writer_ses
     return start;
 }
 
+/* The first opening of its session, and no re-opening. */
+static bool is_first_opening(const struct rh_record *r)
+{
+    return r->kind == RH_KIND_OPEN && !r->detail.data;
+}
+
 /* The start in the file's unit, for a statement never before that of the statement before;
  * *ordinal may be filled in. */
 static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
@@ -233,10 +239,11 @@ static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_write
     if (start == RH_INT_UNKNOWN) {
         start = w->newest_start == INT64_MIN ? 0 : w->newest_start;
     }
-    if (r->kind != RH_KIND_OPEN) {
+    bool opens = is_first_opening(r);
+    if (!opens) {
         start = start < s->last_start ? s->last_start : start;
     }
-    if (r->kind == RH_KIND_OPEN) {
+    if (opens) {
         start = place_opening(s, start, ordinal);
     } else if (rh_kind_has_ordinal(r->kind)) {
         if (s->first_start == INT64_MAX) {
@@ -378,7 +385,7 @@ static void add_row(struct rh_trace_writer *w, struct rh_trace_writer_session *s
     struct rh_trace_row_text text = split_text(w, r);
     uint64_t ordinal = r->ordinal;
     int64_t start = place_in_session(w, s, r, &ordinal);
-    bool late = is_late(w, s, start) || (r->kind == RH_KIND_OPEN && is_late_opening(w, s, start));
+    bool late = is_late(w, s, start) || (is_first_opening(r) && is_late_opening(w, s, start));
     struct rh_trace_window *win = late ? &w->late : &w->window;
     struct rh_trace_row *row = window_add(win);
     rh_trace_row_make(row, r, &text, &win->store, w->unit_ns);
@@ -386,7 +393,7 @@ static void add_row(struct rh_trace_writer *w, struct rh_trace_writer_session *s
     row->ordinal = ordinal;
     move_row(row, start, r->start_ns != RH_TIME_UNKNOWN, w->unit_ns);
     s->pending_rows++;
-    if (r->kind == RH_KIND_OPEN) {
+    if (is_first_opening(r)) {
         s->opening_late = late && (s->opening_late || s->opening_start == INT64_MIN);
         s->opening_start = start > s->opening_start ? start : s->opening_start;
     }

@@ -240,7 +240,8 @@ static void move_openings(struct rh_trace_window *win)
 {
     for (uint32_t i = 0; i < win->count; i++) {
         struct rh_trace_row *row = &win->rows[i];
-        if (row->kind == RH_KIND_OPEN && row->start > row->session->first_start) {
+        bool opens = row->kind == RH_KIND_OPEN && row->extra->detail.tag == RH_VALUE_NULL;
+        if (opens && row->start > row->session->first_start) {
             row->start = row->session->first_start;
         }
     }

@@ -70,6 +70,7 @@ static void put_run(struct rh_json *j, const struct rh_trace_summary *s)
     }
     rh_json_close(j);
     put_reasons(j, "unsent", s->unsent);
+    put_count(j, "reopenings", s->reopenings);
 }
 
 static void put_kinds(struct rh_json *j, const struct rh_trace_summary *s)

@@ -153,6 +153,10 @@ static void add_sessions(struct rh_buf *out, const struct rh_trace_summary *s)
         rh_buf_add_cstr(out, "; ");
         add_count(out, s->logins_failed, "failed to log in");
     }
+    if (s->reopenings) {
+        rh_buf_add_cstr(out, "; ");
+        add_count(out, s->reopenings, "connected again after a loss");
+    }
     rh_buf_add_byte(out, '\n');
 }
 

@@ -299,6 +299,9 @@ void rh_record_json(struct rh_json *j, const struct rh_record *r, const struct r
     if (r->kind == RH_KIND_OPEN && session) {
         put_session(j, session);
     }
+    if (r->kind == RH_KIND_OPEN) {
+        put_text_if_any(j, "how", r->detail);
+    }
     if (r->kind == RH_KIND_CLOSE || r->kind == RH_KIND_GAP) {
         put_text(j, r->kind == RH_KIND_GAP ? "missing" : "how", r->detail);
     }

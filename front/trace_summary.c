@@ -66,6 +66,7 @@ static void count_record(struct rh_trace_summary *s, const struct rh_record *r)
     if (r->kind == RH_KIND_GAP) {
         count_gap(s, r);
     }
+    s->reopenings += r->kind == RH_KIND_OPEN && r->detail.data;
     if (rh_kind_has_ordinal(r->kind) && r->hold != RH_REASON_NONE) {
         s->held[(unsigned) r->hold % RH_REASON_COUNT]++;
         s->held_total++;

@@ -34,6 +34,7 @@ struct rh_trace_summary {
     uint64_t unsent[RH_REASON_COUNT]; /* of a run's statements, why they were not sent */
     struct rh_intern gap_reasons;     /* the last one may be "other" */
     struct rh_gap_count gaps[RH_SUMMARY_GAP_REASONS_MAX]; /* by id in gap_reasons */
+    uint64_t reopenings; /* of a run's sessions that lost their connection */
     uint32_t sessions;
     uint32_t peak_open;
     uint32_t joined_midway;

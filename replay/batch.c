@@ -60,7 +60,7 @@ struct rh_batch *rh_batch_get(struct rh_batch_pool *pool, int cap)
     }
     batch->next = NULL;
     batch->count = batch->pos = 0;
-    batch->last = batch->failed = false;
+    batch->last = batch->failed = batch->is_state = false;
     return batch;
 }
 

@@ -34,8 +34,9 @@ struct rh_batch {
     bool last;                      /* the session has no records behind these */
     bool failed;                    /* what is behind these cannot be read */
     struct rh_arena arena;          /* what the records point to */
-    struct rh_session_state *state; /* with a restored session's first batch: what to restore; the
-                                       session frees it */
+    bool is_state;                  /* the answer to a question for a state: no records */
+    struct rh_session_state *state; /* with it, or with a restored session's first batch: what to
+                                       restore; the session frees it */
 };
 
 /* Thread-safe. */

@@ -81,17 +81,34 @@ static void message_flatten(const char *message, struct rh_error *err)
     }
 }
 
+/* The server is not there (and not just that no password is), starts, stops, or is full. */
+static bool may_pass(const char *sqlstate, const struct pg_conn *pg)
+{
+    static const char *const states[] = {"57P01", "57P02", "57P03", "53300"};
+    if (sqlstate[0] == '\0') {
+        return !PQconnectionNeedsPassword(pg);
+    }
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (strcmp(sqlstate, states[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int connect_failed(struct rh_connect_request *request, struct pg_conn *pg)
 {
     rh_error_set(&request->error, RH_ERR_NET, "no connection, and libpq does not say why");
     message_flatten(PQerrorMessage(pg), &request->error);
     sqlstate_find(PQerrorMessage(pg), request->sqlstate);
+    request->may_pass = may_pass(request->sqlstate, pg);
     return -1;
 }
 
 static int connect_timed_out(const struct rh_connector *connector,
                              struct rh_connect_request *request, struct pg_conn *pg)
 {
+    request->may_pass = true;
     return rh_error_set(&request->error, RH_ERR_NET,
                         "connection to server at \"%s\", port %s: no answer within %.3g s",
                         PQhost(pg) ? PQhost(pg) : "", PQport(pg) ? PQport(pg) : "",
@@ -216,6 +233,7 @@ int rh_connector_connect(struct rh_connector *connector, struct rh_connect_reque
     };
     request->conn = NULL;
     request->sqlstate[0] = '\0';
+    request->may_pass = false;
     rh_error_clear(&request->error);
     request->began_ns = rh_clock_mono_ns();
     rh_conninfo_init(&info);

@@ -53,6 +53,7 @@ struct rh_connect_request {
     /* Out. */
     struct rh_conn *conn; /* NULL: it failed, see the rest; the receiver's to close */
     char sqlstate[6];     /* of the server's refusal, "" if it sent none */
+    bool may_pass;        /* it failed since the server is not there or takes nobody just now */
     /* RH_ERR_NET, RH_ERR_STOPPED (the connector stops), RH_ERR_USAGE or RH_ERR_REFUSED (it led to
      * the guarded server, which was sent nothing). */
     struct rh_error error;

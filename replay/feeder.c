@@ -92,6 +92,17 @@ static int restore(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *b
     return 0;
 }
 
+/* The cursor of the records stays where it is. */
+static int read_state(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
+                      struct rh_error *err)
+{
+    struct rh_session_cursor cursor;
+    batch->state = rh_malloc(sizeof *batch->state);
+    rh_session_state_init(batch->state);
+    rh_session_cursor_init(&cursor, feed->planned->trace_index);
+    return rh_session_cursor_seek_ordinal(&cursor, f->cache, feed->state_before, batch->state, err);
+}
+
 /* How many of the records just read belong into this batch: none from --to on, and none too far
  * ahead in time, so that a batch does not stay unfinished for long. */
 static int cut_batch(const struct rh_feeder *f, const struct rh_batch *batch, bool *past_end)
@@ -139,6 +150,9 @@ static void estimate_start(const struct rh_feeder *f, struct rh_feed *feed, stru
 static int fill(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
                 struct rh_error *err)
 {
+    if (batch->is_state) {
+        return read_state(f, feed, batch, err);
+    }
     if (!feed->has_begun) {
         feed->has_begun = true;
         if (feed->planned->restore && restore(f, feed, batch, err) != 0) {
@@ -171,6 +185,7 @@ static void serve(struct rh_feeder *f, struct rh_feed *feed)
     struct rh_error err;
     batch->feed = feed;
     batch->planned = feed->planned;
+    batch->is_state = feed->state_before != 0;
     if (!f->has_failed && fill(f, feed, batch, &err) != 0) {
         f->has_failed = true;
         f->options.fail(f->options.ctx, &err);
@@ -179,6 +194,7 @@ static void serve(struct rh_feeder *f, struct rh_feed *feed)
         batch->count = 0;
         batch->failed = true;
     }
+    feed->state_before = 0;
     batch->task = (struct rh_task){.run = feed->deliver, .ctx = batch};
     rh_loop_post(feed->loop, &batch->task);
 }

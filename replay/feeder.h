@@ -26,6 +26,8 @@ struct rh_feed {
     rh_task_callback *deliver; /* task->ctx is the struct rh_batch; its feed is this one */
     void *ctx;                 /* the asker's */
     int want;                  /* RH_BATCH_SMALL or RH_BATCH_LARGE */
+    uint64_t state_before;     /* not 0: no records are wanted, but what the session has made of
+                                  itself before this ordinal; 0 again once delivered */
     struct rh_session_cursor cursor;
     int64_t place_ns; /* start of the last record read */
     int64_t ended_ns; /* when the last record read had ended in the capture; before: its opening */

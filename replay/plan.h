@@ -41,7 +41,6 @@ struct rh_plan_session {
     struct rh_task open_task;
     enum rh_reason rest; /* why the records from rest_ordinal on were not sent; NONE: all were */
     uint64_t rest_ordinal;
-    bool is_connected;
     int64_t opened_wall_ns; /* RH_TIME_UNKNOWN: it never was */
     int64_t closed_wall_ns; /* with a rest: when it ended, and how (to be freed) */
     char *closed_how;

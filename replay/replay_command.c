@@ -181,15 +181,30 @@ static int finish_run(struct command *c, struct rh_engine *e, struct rh_engine_r
 /* Such a replay ended as it should, and yet it is not the whole workload. */
 static void warn_unsent(const struct rh_tally *t)
 {
-    uint64_t unsent = t->not_sent[RH_REASON_CONNECT_FAILED] + t->not_sent[RH_REASON_SESSION_LOST];
+    uint64_t unsent = t->not_sent[RH_REASON_CONNECT_FAILED] + t->not_sent[RH_REASON_SESSION_LOST] +
+                      t->not_sent[RH_REASON_TRANSACTION_LOST];
     if (unsent == 0 && t->statements_lost == 0 && t->sessions_failed == 0 &&
-        t->sessions_lost == 0) {
+        t->sessions_lost == 0 && t->reconnects == 0) {
         return;
     }
     rh_log(RH_LOG_WARNING,
            "%" PRIu64 " statements were not sent and %" PRIu64 " got no answer, as %" PRIu64
            " sessions were refused and %" PRIu64 " lost",
            unsent, t->statements_lost, t->sessions_failed, t->sessions_lost);
+    if (t->reconnects > 0) {
+        rh_log(RH_LOG_WARNING,
+               "%" PRIu64 " sessions lost their connection and were connected again, %" PRIu64
+               " times in all: was the target restarted?",
+               t->sessions_reconnected, t->reconnects);
+    }
+    if (t->refused_session != 0) {
+        rh_log(RH_LOG_WARNING, "one that was refused, session %" PRIu32 ": %s", t->refused_session,
+               t->refused_text);
+    }
+    if (unsent > 0 || t->statements_lost > 0) {
+        rh_log_hint(
+            "pgrehearse diff --gate missing=0 fails on such a run; -v tells of each session");
+    }
 }
 
 static int say_end(struct command *c, struct rh_engine_result *result)

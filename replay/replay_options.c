@@ -104,6 +104,14 @@ static const struct rh_opt options[] = {
      "open at most N sessions at a time; others wait\n[default: as many as were open in the "
      "capture]",
      NULL},
+    {"no-reconnect", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(no_reconnect),
+     "a session that loses its connection ends [default: it\nconnects again at its next "
+     "transaction]",
+     NULL},
+    {"reconnect-timeout", 0, RH_OPT_ARG, "TIME", read_timeout, AT(reconnect_timeout_ns),
+     "give up a session when the server, gone or starting, has\nnot taken it for TIME [default: "
+     "30s]",
+     NULL},
     {"read-ahead", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(read_ahead_bytes),
      "memory for decoded blocks of the trace [default: 64MB]", NULL},
     {.group = "Output"},
@@ -153,6 +161,7 @@ void rh_replay_options_init(struct rh_replay_options *o)
         .speed = {.factor = 1.0},
         .jobs = default_jobs(),
         .read_ahead_bytes = UINT64_C(64) << 20,
+        .reconnect_timeout_ns = 30 * RH_NS_PER_SEC,
     };
     rh_conninfo_init(&o->target);
 }

@@ -43,6 +43,8 @@ struct rh_replay_options {
     uint32_t jobs;
     uint32_t max_connections; /* 0: as many as in production */
     uint64_t read_ahead_bytes;
+    bool no_reconnect;
+    int64_t reconnect_timeout_ns;
 
     const char *output; /* NULL: T.run beside T.trace */
     bool quiet;

@@ -25,6 +25,12 @@ static void print_sessions(const struct rh_replay_summary *m, FILE *out)
     const struct rh_plan *plan = m->plan;
     fprintf(out, "sessions     %" PRIu64 " opened, %" PRIu64 " refused, %" PRIu64 " lost\n",
             t->sessions_opened, t->sessions_failed, t->sessions_lost);
+    if (t->sessions_reconnected) {
+        fprintf(out,
+                "             %" PRIu64 " lost their connection and were connected again, %" PRIu64
+                " times in all\n",
+                t->sessions_reconnected, t->reconnects);
+    }
     if (plan->login_failed_count) {
         fprintf(out, "             %" PRIu32 " logins failed in production and were not repeated\n",
                 plan->login_failed_count);
@@ -150,8 +156,8 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
     if (m->result->tally.sessions_late > 0) {
         fprintf(out,
                 "late         %" PRIu64
-                " sessions began a second or more after their time, at most "
-                "%s: no slot\n             or no connection was to be had before\n",
+                " sessions began, or went on, a second or more after their time, at\n"
+                "             most %s: no slot or no connection was to be had before\n",
                 m->result->tally.sessions_late, duration(m->result->tally.latest_session_ns, text));
     }
     if (removed_ns > 0) {

@@ -69,6 +69,9 @@ static void add_options(struct rh_run_header *h, const struct rh_replay_options 
     if (o->max_connections > 0) {
         add(h, "max_connections", "%" PRIu32, o->max_connections);
     }
+    if (o->no_reconnect) {
+        add(h, "no_reconnect", "on");
+    }
     add(h, "read_ahead_bytes", "%" PRIu64, o->read_ahead_bytes);
     add_list(h, "map_user", &o->map_users);
     add_list(h, "map_database", &o->map_databases);
@@ -133,6 +136,10 @@ void rh_run_header_note(struct rh_recorder *recorder, const struct rh_engine_res
     note_int(recorder, "sessions_opened", (int64_t) t->sessions_opened);
     note_int(recorder, "sessions_refused", (int64_t) t->sessions_failed);
     note_int(recorder, "sessions_lost", (int64_t) t->sessions_lost);
+    if (t->reconnects > 0) {
+        note_int(recorder, "sessions_reconnected", (int64_t) t->sessions_reconnected);
+        note_int(recorder, "reconnects", (int64_t) t->reconnects);
+    }
     if (t->lag_ns.count > 0) {
         note_int(recorder, "lag_p50_ns", rh_hist_quantile(&t->lag_ns, 0.50));
         note_int(recorder, "lag_p99_ns", rh_hist_quantile(&t->lag_ns, 0.99));

@@ -31,6 +31,23 @@ static void report_ready(struct rh_replay_session *s)
     rh_opener_ready(&s->worker->engine->opener, s->planned);
 }
 
+void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely)
+{
+    rh_replay_session_drop_cancel(s);
+    rh_timer_cancel(s->worker->loop, &s->timer);
+    if (!s->conn) {
+        return;
+    }
+    atomic_fetch_sub_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
+    rh_loop_unwatch(s->worker->loop, &s->watch);
+    if (politely) {
+        rh_conn_close(s->conn);
+    } else {
+        rh_conn_abort(s->conn);
+    }
+    s->conn = NULL;
+}
+
 void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, const char *how)
 {
     if (s->state == RH_REPLAY_ENDED) {
@@ -41,18 +58,8 @@ void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, con
     if (s->state == RH_REPLAY_BUSY && s->purpose == RH_PURPOSE_RECORD) {
         rh_replay_session_lose_record(s, now_ns);
     }
-    rh_replay_session_drop_cancel(s);
-    if (s->conn) {
-        atomic_fetch_sub_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
-        rh_loop_unwatch(s->worker->loop, &s->watch);
-        if (politely) {
-            rh_conn_close(s->conn);
-        } else {
-            rh_conn_abort(s->conn);
-        }
-        s->conn = NULL;
-    }
-    rh_timer_cancel(s->worker->loop, &s->timer);
+    rh_replay_session_disconnect(s, politely);
+    rh_reconnector_drop(&s->worker->reconnector, &s->reconnect);
     s->state = RH_REPLAY_ENDED;
 
     s->planned->rest = rh_replay_session_has_rest(s) ? rest : RH_REASON_NONE;
@@ -69,21 +76,7 @@ void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, con
     bury_if_free(s);
 }
 
-void rh_replay_session_lose(struct rh_replay_session *s, const char *how)
-{
-    const struct rh_session *captured = s->planned->session;
-    if (s->state == RH_REPLAY_ENDED) {
-        return;
-    }
-    s->worker->tally.sessions_lost++;
-    if (s->worker->engine->options->verbose) {
-        rh_log(RH_LOG_WARNING, "session %u (%.*s) was lost: %s", captured->number,
-               (int) captured->user.len, captured->user.data ? captured->user.data : "", how);
-    }
-    rh_replay_session_end(s, RH_REASON_SESSION_LOST, how);
-}
-
-static void drop_state(struct rh_replay_session *s)
+void rh_replay_session_drop_state(struct rh_replay_session *s)
 {
     if (s->state_to_restore) {
         rh_session_state_release(s->state_to_restore);
@@ -94,7 +87,7 @@ static void drop_state(struct rh_replay_session *s)
 
 void rh_replay_session_ready(struct rh_replay_session *s, int64_t now_ns)
 {
-    drop_state(s);
+    rh_replay_session_drop_state(s);
     s->state = RH_REPLAY_IDLE;
     s->ready_ns = now_ns;
     report_ready(s);
@@ -111,21 +104,21 @@ static void end_stopped(struct rh_replay_session *s)
     }
 }
 
+static void end_turn(struct rh_replay_session *s, enum rh_reconnect_end end)
+{
+    if (s->reconnect.is_running) {
+        rh_reconnector_end(&s->worker->reconnector, &s->reconnect, end);
+    }
+}
+
 static void refused(struct rh_replay_session *s, const struct rh_connect_request *request)
 {
-    const struct rh_session *captured = s->planned->session;
-    bool stopped = request->error.code == RH_ERR_STOPPED;
-    if (!stopped) {
-        s->worker->tally.sessions_failed++;
-        if (s->worker->engine->options->verbose) {
-            rh_log(RH_LOG_WARNING, "session %u was refused: %s", captured->number,
-                   request->error.text);
-        }
-    }
-    if (stopped) {
+    if (request->error.code == RH_ERR_STOPPED) {
+        end_turn(s, RH_RECONNECT_LEFT);
         end_stopped(s);
-    } else {
-        rh_replay_session_end(s, RH_REASON_CONNECT_FAILED, request->error.text);
+    } else if (!rh_replay_session_retry(s, request)) {
+        end_turn(s, RH_RECONNECT_ANSWERED);
+        rh_replay_session_give_up(s, request->error.text);
     }
 }
 
@@ -133,12 +126,15 @@ static void connected(struct rh_replay_session *s, struct rh_conn *conn)
 {
     struct rh_error err;
     s->conn = conn;
-    s->planned->is_connected = true;
-    s->planned->backend_pid = rh_conn_backend_pid(conn);
-    s->planned->opened_wall_ns = rh_replay_session_wall_ns(s, rh_clock_mono_ns());
-    s->worker->tally.sessions_opened++;
     atomic_fetch_add_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
-    rh_replay_session_log(s, RH_KIND_OPEN, NULL);
+    if (s->is_reopening) {
+        rh_replay_session_reopened(s);
+    } else {
+        s->planned->backend_pid = rh_conn_backend_pid(conn);
+        s->planned->opened_wall_ns = rh_replay_session_wall_ns(s, rh_clock_mono_ns());
+        s->worker->tally.sessions_opened++;
+        rh_replay_session_log(s, RH_KIND_OPEN, NULL);
+    }
     s->state = RH_REPLAY_RESTORING;
     if (rh_replay_session_watch(s, &err) != 0) {
         rh_replay_session_lose(s, err.text);
@@ -152,6 +148,7 @@ static void connect_done(struct rh_connect_request *request)
     struct rh_replay_session *s = request->ctx;
     s->connect = NULL;
     if (s->state == RH_REPLAY_ENDED) {
+        end_turn(s, RH_RECONNECT_LEFT);
         if (request->conn) {
             rh_conn_close(request->conn);
         }
@@ -159,13 +156,15 @@ static void connect_done(struct rh_connect_request *request)
     } else if (!request->conn) {
         refused(s, request);
     } else {
+        end_turn(s, RH_RECONNECT_ANSWERED);
         connected(s, request->conn);
     }
     rh_free(request);
 }
 
-static void begin_connect(struct rh_replay_session *s)
+void rh_replay_session_connect(struct rh_replay_session *s)
 {
+    s->state = RH_REPLAY_CONNECTING;
     struct rh_engine *engine = s->worker->engine;
     struct rh_session session = *s->planned->session;
     rh_engine_identify(engine, &session);
@@ -183,6 +182,19 @@ static void begin_connect(struct rh_replay_session *s)
     rh_connector_put(engine->connector, s->connect);
 }
 
+/* What a re-opened session had asked for. */
+static void take_state(struct rh_replay_session *s, struct rh_batch *batch)
+{
+    rh_replay_session_drop_state(s);
+    s->state_to_restore = batch->state;
+    batch->state = NULL;
+    rh_batch_put(&s->worker->engine->pool, batch);
+    s->has_state = true;
+    if (s->state == RH_REPLAY_RESTORING && !s->exchange.is_active) {
+        rh_replay_session_restore(s, rh_clock_mono_ns());
+    }
+}
+
 static void deliver(struct rh_task *task)
 {
     struct rh_batch *batch = task->ctx;
@@ -193,7 +205,12 @@ static void deliver(struct rh_task *task)
         bury_if_free(s);
         return;
     }
+    if (batch->is_state) {
+        take_state(s, batch);
+        return;
+    }
     if (batch->state) {
+        rh_replay_session_drop_state(s);
         s->state_to_restore = batch->state;
         batch->state = NULL;
     }
@@ -212,7 +229,7 @@ static void run_again(struct rh_task *task)
     struct rh_replay_session *s = task->ctx;
     if (s->state == RH_REPLAY_ENDED) {
         bury_if_free(s);
-    } else {
+    } else if (s->conn) {
         s->watch.ready(&s->watch, RH_LOOP_READ);
     }
 }
@@ -232,6 +249,7 @@ void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
     s->again = (struct rh_task){.run = run_again, .ctx = s};
     rh_pg_scan_init(&s->scan, RH_PG_BACKEND, RH_PG_BODY_MAX);
     rh_prepared_init(&s->prepared);
+    rh_replay_session_init_reconnect(s);
     rh_feed_init(&s->feed, ps);
     s->feed.loop = w->loop;
     s->feed.deliver = deliver;
@@ -241,22 +259,23 @@ void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
         return;
     }
     rh_replay_session_ask(s, rh_clock_mono_ns());
-    begin_connect(s);
+    rh_replay_session_connect(s);
 }
 
 void rh_replay_session_free(struct rh_replay_session *s)
 {
     assert(s->state == RH_REPLAY_ENDED && !s->batch && !s->ahead && !s->conn && !s->connect);
-    drop_state(s);
+    rh_replay_session_drop_state(s);
     rh_pg_scan_release(&s->scan);
     rh_prepared_release(&s->prepared);
+    rh_free(s->lost_how);
+    rh_free(s->refused_how);
     rh_free(s);
 }
 
 void rh_replay_session_stop(struct rh_replay_session *s)
 {
-    if (s->state == RH_REPLAY_CONNECTING || s->state == RH_REPLAY_IDLE ||
-        s->state == RH_REPLAY_DRAINED || s->state == RH_REPLAY_RESTORING) {
+    if (s->state != RH_REPLAY_BUSY) {
         end_stopped(s);
     }
 }

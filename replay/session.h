@@ -6,7 +6,12 @@
  *
  *   CONNECTING -> RESTORING -> IDLE <-> BUSY        IDLE -> DRAINED -> ENDED
  *
- * and from anywhere to ENDED, when the connection is refused or lost or the replay is stopped.
+ * A connection that is lost is made again behind the transaction that it was lost in:
+ *
+ *   RESTORING, IDLE, BUSY -> LOST -> QUEUED -> CONNECTING -> RESTORING
+ *
+ * and from anywhere to ENDED, when the connection is refused or lost for good or the replay is
+ * stopped.
  */
 #ifndef RH_REPLAY_SESSION_H
 #define RH_REPLAY_SESSION_H
@@ -22,6 +27,7 @@
 #include "replay/exchange.h"
 #include "replay/feeder.h"
 #include "replay/prepared.h"
+#include "replay/reconnector.h"
 #include "replay/request.h"
 
 struct rh_worker;
@@ -29,10 +35,14 @@ struct rh_connect_request;
 
 enum rh_replay_state {
     RH_REPLAY_CONNECTING,
-    RH_REPLAY_RESTORING, /* connected; settings and prepared statements of before --from are made */
+    RH_REPLAY_RESTORING, /* connected; settings and prepared statements of before --from, or of the
+                            connection that was lost, are made */
     RH_REPLAY_IDLE,      /* the next record waits for its time, or for the feeder */
     RH_REPLAY_BUSY,      /* an exchange is under way */
     RH_REPLAY_DRAINED,   /* all records are done; waits for its time to close */
+    RH_REPLAY_LOST,      /* no connection: the rest of its transaction is passed over, and the time
+                            comes near for what is behind it */
+    RH_REPLAY_QUEUED,    /* waits for its turn to connect once more */
     RH_REPLAY_ENDED,     /* waits for what others still have of it */
 };
 
@@ -60,9 +70,17 @@ struct rh_replay_session {
     bool skips_rest;        /* an error ended the pipeline: its other records are not sent */
     bool was_cancelled;     /* a CancelRequest went out for the current record */
     bool concerns_prepared; /* the current text may change what is prepared */
+    bool in_transaction;    /* by the marks of the last record that is done */
+    bool is_reopening;      /* it had a connection before: its state is to be restored */
+    bool has_sent;          /* a record, on this connection */
+    bool has_state;         /* the state to restore is here */
 
     struct rh_conn *conn;
     struct rh_connect_request *connect; /* while connecting */
+    struct rh_reconnect reconnect;
+    char *lost_how;    /* how its last connection ended */
+    char *refused_how; /* why the last try to make one failed */
+    uint32_t reopened_count;
     struct rh_watch watch;
     struct rh_timer timer; /* IDLE: next record; BUSY: cancel; DRAINED: close */
     struct rh_task again;  /* there is more to read than one turn allows */
@@ -83,12 +101,12 @@ struct rh_replay_session {
     struct rh_batch *ahead;
     struct rh_session_state *state_to_restore;
     uint32_t restored_count;
+    uint64_t restore_before; /* the ordinal, of a re-opening */
 
-    int64_t ready_ns;             /* monotonic: the last answer ended, or it connected */
-    bool has_answered;            /* ... and it was an answer */
-    uint64_t last_ordinal;        /* of the records that are done */
-    uint64_t prepare_ordinal;     /* the record for which PREPARE was sent last */
-    uint32_t production_sqlstate; /* of the current record */
+    int64_t ready_ns;         /* monotonic: the last answer ended, or it connected */
+    bool has_answered;        /* ... and it was an answer */
+    uint64_t last_ordinal;    /* of the records that are done */
+    uint64_t prepare_ordinal; /* the record for which PREPARE was sent last */
 };
 
 /* Make it and begin to connect. */

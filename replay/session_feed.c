@@ -16,6 +16,17 @@ void rh_replay_session_ask(struct rh_replay_session *s, int64_t now_ns)
     rh_feeder_ask(engine->feeder, &s->feed);
 }
 
+void rh_replay_session_ask_state(struct rh_replay_session *s)
+{
+    if (s->is_asked) {
+        return;
+    }
+    s->is_asked = true;
+    s->feed.want = RH_BATCH_SMALL;
+    s->feed.state_before = s->restore_before;
+    rh_feeder_ask(s->worker->engine->feeder, &s->feed);
+}
+
 static void ask_ahead(struct rh_replay_session *s)
 {
     if (!s->is_asked && !s->ahead && !(s->batch && s->batch->last)) {
@@ -36,6 +47,23 @@ static void hand_in(struct rh_replay_session *s)
     } else {
         rh_batch_put(&s->worker->engine->pool, batch);
     }
+}
+
+void rh_replay_session_hand_in_done(struct rh_replay_session *s)
+{
+    struct rh_batch *done = s->batch;
+    if (!done || done->pos == 0) {
+        return;
+    }
+    struct rh_batch *rest = rh_batch_get(&s->worker->engine->pool, done->cap);
+    for (int i = done->pos; i < done->count; i++) {
+        rh_record_copy(&rest->records[rest->count++], &done->records[i], &rest->arena);
+    }
+    rest->feed = done->feed;
+    rest->planned = done->planned;
+    rest->last = done->last;
+    hand_in(s);
+    s->batch = rest;
 }
 
 struct rh_record *rh_replay_session_current(struct rh_replay_session *s)
@@ -102,6 +130,11 @@ void rh_replay_session_advance(struct rh_replay_session *s, struct rh_record *r)
     }
     if (rh_kind_is_statement(r->kind)) {
         atomic_fetch_add_explicit(&progress->records_done, 1, memory_order_relaxed);
+    }
+    if (r->txn & RH_TXN_ENDS) {
+        s->in_transaction = false;
+    } else if (r->txn & (RH_TXN_BEGINS | RH_TXN_BLOCK)) {
+        s->in_transaction = true;
     }
     s->last_ordinal = r->ordinal;
     s->batch->pos++;

@@ -29,7 +29,7 @@ static void lose_by_fatal(struct rh_replay_session *s)
     rh_replay_session_lose(s, how);
 }
 
-/* False: the session has ended. */
+/* False: the connection is gone. */
 static bool take_event(struct rh_replay_session *s, const struct rh_pg_event *ev, int64_t now_ns)
 {
     char how[64];
@@ -55,10 +55,10 @@ static bool take_event(struct rh_replay_session *s, const struct rh_pg_event *ev
         rh_replay_session_lose(s, how);
         break;
     }
-    return s->state != RH_REPLAY_ENDED;
+    return s->conn != NULL;
 }
 
-/* Scan what was read.  False: the session has ended. */
+/* Scan what was read.  False: the connection is gone. */
 static bool scan(struct rh_replay_session *s, const char *data, size_t n, int64_t now_ns)
 {
     struct rh_error err;
@@ -110,7 +110,7 @@ static void read_answers(struct rh_replay_session *s)
 static void change_watch(struct rh_replay_session *s)
 {
     struct rh_error err;
-    if (s->state != RH_REPLAY_ENDED &&
+    if (s->conn &&
         rh_loop_watch_change(s->worker->loop, &s->watch, rh_conn_interest(s->conn), &err) != 0) {
         rh_replay_session_lose(s, err.text);
     }
@@ -146,5 +146,5 @@ int rh_replay_session_send(struct rh_replay_session *s)
         return -1;
     }
     change_watch(s);
-    return s->state == RH_REPLAY_ENDED ? -1 : 0;
+    return s->conn ? 0 : -1;
 }

@@ -3,7 +3,7 @@
  *
  * What the source files of a session share among themselves: session.c opens and ends it,
  * session_feed.c has its records, session_io.c its bytes, session_cancel.c its cancel requests,
- * session_play.c decides.
+ * session_play.c decides, session_lost.c brings it back.
  */
 #ifndef RH_REPLAY_SESSION_PARTS_H
 #define RH_REPLAY_SESSION_PARTS_H
@@ -16,9 +16,27 @@ void rh_replay_session_ready(struct rh_replay_session *s, int64_t now_ns);
 /* End with a reason for what was not sent (NONE: all was), and say how in the run.  A record that
  * was sent and not answered is lost. */
 void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, const char *how);
-/* The connection broke. */
-void rh_replay_session_lose(struct rh_replay_session *s, const char *how);
+/* Leave the connection, if there is one. */
+void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely);
+void rh_replay_session_drop_state(struct rh_replay_session *s);
+/* Have a connection made. */
+void rh_replay_session_connect(struct rh_replay_session *s);
 int64_t rh_replay_session_wall_ns(const struct rh_replay_session *s, int64_t mono_ns);
+
+/* session_lost.c */
+void rh_replay_session_init_reconnect(struct rh_replay_session *s);
+/* The connection broke.  s->conn is NULL afterwards, and the session has ended or is LOST. */
+void rh_replay_session_lose(struct rh_replay_session *s, const char *how);
+/* While LOST: pass over what is not sent, as far as it is here; then wait, or connect. */
+void rh_replay_session_recover(struct rh_replay_session *s);
+/* The time of its next record comes near. */
+void rh_replay_session_queue(struct rh_replay_session *s);
+/* A connect failed that may be tried again: true if it will be. */
+bool rh_replay_session_retry(struct rh_replay_session *s, const struct rh_connect_request *request);
+/* A session that was lost is refused now. */
+void rh_replay_session_give_up(struct rh_replay_session *s, const char *why);
+/* It has a connection again. */
+void rh_replay_session_reopened(struct rh_replay_session *s);
 
 /* session_feed.c */
 void rh_replay_session_ask(struct rh_replay_session *s, int64_t now_ns);
@@ -32,15 +50,20 @@ struct rh_record *rh_replay_session_peek(struct rh_replay_session *s);
 bool rh_replay_session_has_rest(const struct rh_replay_session *s);
 /* The current record has its outcome and its fate. */
 void rh_replay_session_advance(struct rh_replay_session *s, struct rh_record *r);
+/* Ask what the session has made of itself before s->restore_before, unless the feeder owes
+ * something else. */
+void rh_replay_session_ask_state(struct rh_replay_session *s);
+/* What of the current batch is done is recorded before what is logged next. */
+void rh_replay_session_hand_in_done(struct rh_replay_session *s);
 /* Hand in what is done and give back the rest. */
 void rh_replay_session_drop_batches(struct rh_replay_session *s);
-/* An OPEN or CLOSE record of this moment. */
+/* An OPEN or CLOSE record of this moment; with `how` an OPEN is a re-opening. */
 void rh_replay_session_log(struct rh_replay_session *s, enum rh_kind kind, const char *how);
 
 /* session_io.c */
 int rh_replay_session_watch(struct rh_replay_session *s, struct rh_error *err);
-/* Send worker->out as a new exchange (or as a part of the one under way).  -1: the session has
- * ended. */
+/* Send worker->out as a new exchange (or as a part of the one under way).  -1: the connection is
+ * gone. */
 int rh_replay_session_send(struct rh_replay_session *s);
 
 /* session_cancel.c: the record goes out now; arm the timer for its cancel, if it has one. */
@@ -53,6 +76,10 @@ void rh_replay_session_drop_cancel(struct rh_replay_session *s);
 
 /* session_play.c: the exchange under way has ended. */
 void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_ns);
+/* Go to the record behind the transaction that was lost; NULL as of rh_replay_session_current(). */
+const struct rh_record *rh_replay_session_pass_over(struct rh_replay_session *s);
+/* When r is due; monotonic, and the clock has started. */
+int64_t rh_replay_session_due_ns(const struct rh_replay_session *s, const struct rh_record *r);
 /* Restore the next item of the state, or become ready. */
 void rh_replay_session_restore(struct rh_replay_session *s, int64_t now_ns);
 /* The current record will not get an answer. */

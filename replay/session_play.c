@@ -16,6 +16,11 @@ static int64_t planned_ns(const struct rh_replay_session *s, const struct rh_rec
     return rh_time_add(s->worker->begin_ns, r->run.planned_ns);
 }
 
+int64_t rh_replay_session_due_ns(const struct rh_replay_session *s, const struct rh_record *r)
+{
+    return s->worker->engine->plan->speed_is_max ? s->ready_ns : planned_ns(s, r);
+}
+
 /* Production's outcome gives way to the replay's. */
 static void clear_outcome(struct rh_record *r)
 {
@@ -26,7 +31,7 @@ static void clear_outcome(struct rh_record *r)
 /* A record that is not sent. */
 static void pass(struct rh_replay_session *s, struct rh_record *r)
 {
-    int64_t at_ns = s->worker->engine->plan->speed_is_max ? s->ready_ns : planned_ns(s, r);
+    int64_t at_ns = rh_replay_session_due_ns(s, r);
     r->run.planned_ns = r->start_ns = rh_replay_session_wall_ns(s, at_ns);
     clear_outcome(r);
     if (s->in_pipeline && (r->txn & RH_TXN_ENDS)) {
@@ -185,6 +190,7 @@ static void send_record(struct rh_replay_session *s, struct rh_record *r)
     clear_outcome(r);
     stamp_sent(s, r, now_ns);
     s->in_pipeline = !with_sync;
+    s->has_sent = true;
     send_exchange(s, RH_PURPOSE_RECORD, s->request.end);
 }
 
@@ -198,6 +204,25 @@ static void pass_cancel(struct rh_replay_session *s, struct rh_record *r)
     r->start_ns = r->run.sent_ns;
     clear_outcome(r);
     rh_replay_session_advance(s, r);
+}
+
+const struct rh_record *rh_replay_session_pass_over(struct rh_replay_session *s)
+{
+    struct rh_record *r;
+    while ((r = rh_replay_session_current(s))) {
+        if (!rh_kind_has_ordinal(r->kind)) {
+            s->batch->pos++;
+        } else if (r->kind == RH_KIND_CANCEL && r->run.fate <= RH_FATE_DONE) {
+            pass_cancel(s, r);
+        } else if (r->run.fate != RH_FATE_NONE) {
+            pass(s, r);
+        } else if (s->in_transaction && !(r->txn & RH_TXN_BEGINS)) {
+            refuse(s, r, RH_FATE_NOT_SENT, RH_REASON_TRANSACTION_LOST);
+        } else {
+            return r;
+        }
+    }
+    return NULL;
 }
 
 static void drain(struct rh_replay_session *s)
@@ -298,6 +323,10 @@ void rh_replay_session_step(struct rh_replay_session *s)
     if (s->state == RH_REPLAY_IDLE) {
         rh_timer_cancel(s->worker->loop, &s->timer);
     }
+    if (s->state == RH_REPLAY_LOST) {
+        rh_replay_session_recover(s);
+        return;
+    }
     bool goes_on = s->worker->begin_ns != 0;
     while (goes_on && s->state == RH_REPLAY_IDLE) {
         goes_on = go_on(s);
@@ -317,6 +346,9 @@ void rh_replay_session_fire(struct rh_timer *timer, int64_t now_ns)
         break;
     case RH_REPLAY_DRAINED:
         rh_replay_session_end(s, RH_REASON_NONE, NULL);
+        break;
+    case RH_REPLAY_LOST:
+        rh_replay_session_queue(s);
         break;
     default:
         break;
@@ -453,11 +485,22 @@ static bool build_restore(struct rh_replay_session *s, const struct rh_state_ite
     return false;
 }
 
+/* Whether the state is here, if there is one. */
+static bool has_state(struct rh_replay_session *s)
+{
+    if (!s->is_reopening) {
+        return s->ahead || s->batch; /* it comes with the first batch */
+    }
+    if (!s->has_state) {
+        rh_replay_session_ask_state(s);
+    }
+    return s->has_state;
+}
+
 void rh_replay_session_restore(struct rh_replay_session *s, int64_t now_ns)
 {
-    if (s->planned->restore) {
-        /* The state comes with the first batch. */
-        if (!s->ahead && !s->batch) {
+    if (s->planned->restore || s->is_reopening) {
+        if (!has_state(s)) {
             return;
         }
         const struct rh_session_state *state = s->state_to_restore;

@@ -1,5 +1,6 @@
 #include "replay/tally.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 void rh_tally_init(struct rh_tally *t)
@@ -33,6 +34,8 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
     into->sessions_opened += from->sessions_opened;
     into->sessions_failed += from->sessions_failed;
     into->sessions_lost += from->sessions_lost;
+    into->sessions_reconnected += from->sessions_reconnected;
+    into->reconnects += from->reconnects;
     into->sessions_late += from->sessions_late;
     if (from->latest_session_ns > into->latest_session_ns) {
         into->latest_session_ns = from->latest_session_ns;
@@ -51,12 +54,23 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
         into->skipped[i] += from->skipped[i];
         into->not_sent[i] += from->not_sent[i];
     }
+    if (from->refused_session != 0) {
+        rh_tally_note_refusal(into, from->refused_session, from->refused_text);
+    }
     for (uint32_t i = 0; i < from->state_count; i++) {
         count_state(into, from->states[i].sqlstate, from->states[i].types_unknown,
                     from->states[i].count);
     }
     into->states_beyond += from->states_beyond;
     rh_hist_merge(&into->lag_ns, &from->lag_ns);
+}
+
+void rh_tally_note_refusal(struct rh_tally *t, uint32_t session, const char *why)
+{
+    if (t->refused_session == 0) {
+        t->refused_session = session;
+        snprintf(t->refused_text, sizeof t->refused_text, "%s", why);
+    }
 }
 
 /* A failure that only the missing parameter types of a log explain. */

@@ -14,7 +14,7 @@
 #include "formats/record.h"
 
 /* Different SQLSTATEs that are told apart; PostgreSQL has about 260. */
-enum { RH_TALLY_STATES_MAX = 512 };
+enum { RH_TALLY_STATES_MAX = 512, RH_TALLY_TEXT = 300 };
 
 #define RH_LATE_SESSION_NS RH_NS_PER_SEC
 
@@ -27,7 +27,9 @@ struct rh_tally_state {
 struct rh_tally {
     uint64_t sessions_opened;
     uint64_t sessions_failed;
-    uint64_t sessions_lost;
+    uint64_t sessions_lost;        /* with something still to be sent, and for good */
+    uint64_t sessions_reconnected; /* each counted once */
+    uint64_t reconnects;
     uint64_t sessions_late;    /* their first record went out RH_LATE_SESSION_NS or more too late */
     int64_t latest_session_ns; /* the most of it: a slot or the connection was waited for */
     uint64_t statements_sent;  /* statements; what follows in this block too */
@@ -42,6 +44,8 @@ struct rh_tally {
     uint64_t cancels_failed;    /* requests that did not get through */
     uint64_t skipped[RH_REASON_COUNT];  /* statements not replayable, by reason */
     uint64_t not_sent[RH_REASON_COUNT]; /* statements that could have been */
+    uint32_t refused_session;           /* one of the refused, for an example; 0: none */
+    char refused_text[RH_TALLY_TEXT];   /* and why it was, cut at this length */
     struct rh_tally_state states[RH_TALLY_STATES_MAX];
     uint32_t state_count;
     uint64_t states_beyond; /* failures with a state that found no room */
@@ -52,6 +56,8 @@ void rh_tally_init(struct rh_tally *t);
 void rh_tally_release(struct rh_tally *t);
 void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from);
 
+/* A session was refused for that reason; the first one is kept. */
+void rh_tally_note_refusal(struct rh_tally *t, uint32_t session, const char *why);
 /* Count a record whose run part and outcome are final.  True if it is a statement that failed. */
 bool rh_tally_add(struct rh_tally *t, const struct rh_record *r);
 /* Most frequent first. */

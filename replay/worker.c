@@ -99,6 +99,7 @@ static void *run(void *arg)
 
 int rh_worker_start(struct rh_worker *w, struct rh_error *err)
 {
+    rh_reconnector_init(&w->reconnector, w->loop, w->engine->options->reconnect_timeout_ns);
     int rc = pthread_create(&w->thread, NULL, run, w);
     if (rc != 0) {
         return rh_error_set(err, RH_ERR_LIMIT, "cannot make a thread: %s", strerror(rc));

@@ -14,6 +14,7 @@
 #include "common/buf.h"
 #include "common/loop.h"
 #include "replay/engine.h"
+#include "replay/reconnector.h"
 #include "replay/tally.h"
 
 struct rh_replay_session;
@@ -47,6 +48,7 @@ struct rh_worker {
     struct rh_task reap_task;
     struct rh_timer stop_timer;
     int stop_stage;
+    struct rh_reconnector reconnector;
     uint32_t cancel_count; /* cancel requests under way */
     struct rh_buf text;    /* scratch of one statement */
     struct rh_buf out;     /* scratch of one request */

@@ -19,7 +19,7 @@ replay_begin
     query 2 2500 1 be 'SELECT 2'
     for i in $(seq 0 100 2900); do query 3 "$i" 1 be "SELECT $i"; done
 } | make_trace killed
-replay_start killed -v
+replay_start killed -v --no-reconnect
 sql_until 1 "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%victim */' AND state = 'active' AND pid <> pg_backend_pid()"
 sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%victim%' AND pid <> pg_backend_pid()" >/dev/null
 replay_wait 0
@@ -41,7 +41,7 @@ check 'and a warning' grep -q 'warning: 3 statements were not sent and 0 got no 
     session 2 0 1000
     query 2 10 1 be 'SELECT 1'
 } | make_trace crash
-replay_start crash
+replay_start crash --no-reconnect
 sql_until 1 "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%victim */' AND state = 'active' AND pid <> pg_backend_pid()"
 # The server takes the crash of a backend for a reason to restart all of them.
 kill -KILL "$(sql "SELECT pid FROM pg_stat_activity WHERE query LIKE '%victim */' AND pid <> pg_backend_pid()")"
@@ -59,7 +59,7 @@ for _ in {1..100}; do sql 'SELECT 1' >/dev/null 2>&1 && break; sleep 0.1; done
     session 4 4500 6000
     for t in $(seq 4600 100 5000); do query 4 "$t" 1 be "SELECT $t"; done
 } | make_trace restart
-replay_start restart
+replay_start restart --no-reconnect
 sql_until 3 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'maker'"
 sleep 0.5
 server_stop "$cluster" fast

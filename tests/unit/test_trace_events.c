@@ -72,6 +72,9 @@ static bool make_event(struct plan *p, uint32_t s, struct rh_record *r)
         p->outcomes_due[s] = 0;
         return r->ordinal != 0;
     }
+    if (r->kind == RH_KIND_OPEN && testing_chance(&p->seed, 40)) {
+        r->detail = rh_span_cstr("the connection broke");
+    }
     p->closed[s] |= r->kind == RH_KIND_CLOSE;
     return true;
 }
@@ -126,7 +129,7 @@ static void write_plan(struct plan *p, const char *path)
 
 static void check_order(struct seen *seen, const struct rh_record *r)
 {
-    if (r->kind == RH_KIND_OPEN) {
+    if (r->kind == RH_KIND_OPEN && !r->detail.data) {
         assert_int_equal(seen->statements, 0);
     }
     if (rh_kind_has_ordinal(r->kind)) {
@@ -251,11 +254,66 @@ static void test_opening_comes_first(void **state)
     testing_remove(path);
 }
 
+/* A re-opening stays where it was, behind the statements before it, also when the first statement
+ * moves its opening. */
+static void test_reopening_stays(void **state)
+{
+    (void) state;
+    static const struct {
+        enum rh_kind kind;
+        int64_t start_ns;
+        const char *detail;
+    } script[] = {
+        {RH_KIND_OPEN, 3000, NULL},   {RH_KIND_QUERY, 1000, NULL}, {RH_KIND_QUERY, 2000, NULL},
+        {RH_KIND_OPEN, 5000, "lost"}, {RH_KIND_QUERY, 6000, NULL}, {RH_KIND_OPEN, 7000, "again"},
+        {RH_KIND_CLOSE, 9000, NULL},
+    };
+    enum { N = sizeof script / sizeof script[0] };
+    char *path = testing_path("reopening");
+    for (int flush_at = -1; flush_at < N; flush_at++) {
+        struct rh_trace_writer *w = testing_open(path, RH_FILE_RUN, 16);
+        struct rh_trace_reader *reader;
+        struct rh_error err = {0};
+        struct rh_record r;
+        uint64_t ordinal = 0;
+        for (int i = 0; i < N; i++) {
+            rh_record_init(&r);
+            r.session = 1;
+            r.kind = script[i].kind;
+            r.ordinal = r.kind == RH_KIND_QUERY ? ++ordinal : 0;
+            r.start_ns = script[i].start_ns;
+            r.detail = rh_span_cstr(script[i].detail);
+            testing_add(w, &r);
+            if (i == flush_at) {
+                assert_int_equal(rh_trace_writer_flush(w, &err), 0);
+            }
+        }
+        testing_finish(w);
+        struct rh_trace_file *file = testing_open_file(path);
+        assert_int_equal(rh_trace_reader_open(&reader, file, INT64_MIN, INT64_MAX, &err), 0);
+        for (int i = 0; i < N; i++) {
+            assert_int_equal(rh_trace_reader_next(reader, &r, &err), 1);
+            assert_int_equal(r.kind, script[i].kind);
+            assert_true(rh_span_equal(r.detail, rh_span_cstr(script[i].detail)));
+            if (script[i].detail) {
+                assert_int_equal(r.start_ns, script[i].start_ns);
+                assert_int_equal(r.ordinal, i == 3 ? 2 : 3);
+            }
+        }
+        assert_int_equal(rh_trace_reader_next(reader, &r, &err), 0);
+        rh_trace_reader_close(reader);
+        rh_trace_file_close(file);
+        unlink(path);
+    }
+    testing_remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_lost),
         cmocka_unit_test(test_opening_comes_first),
+        cmocka_unit_test(test_reopening_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

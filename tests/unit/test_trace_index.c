@@ -240,12 +240,17 @@ static void test_seek_restores_the_state(void **state)
         struct rh_arena arena;
         rh_session_state_init(&s);
         rh_arena_init(&arena, 4096);
-        for (unsigned from = 0; from <= 11; from++) {
+        for (unsigned i = 0; i < 24; i++) {
+            unsigned from = i / 2;
             struct rh_session_cursor c;
             struct rh_record r;
             rh_session_cursor_init(&c, 0);
-            assert_int_equal(
-                rh_session_cursor_seek(&c, cache, (int64_t) from * 1000000 - 5, &s, &err), 0);
+            if (i % 2) {
+                assert_int_equal(rh_session_cursor_seek_ordinal(&c, cache, from, &s, &err), 0);
+            } else {
+                assert_int_equal(
+                    rh_session_cursor_seek(&c, cache, (int64_t) from * 1000000 - 5, &s, &err), 0);
+            }
             check_state(&s, RH_STATE_SETTING, "work_mem", from > 1 && from <= 6 ? texts[0] : NULL);
             check_state(&s, RH_STATE_STATEMENT, "s1",
                         from > 5   ? texts[4]
