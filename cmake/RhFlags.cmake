@@ -31,5 +31,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT RH_SANITIZE AND NOT RH_FUZ
     check_ipo_supported(RESULT rh_have_lto OUTPUT rh_lto_reason LANGUAGES C)
     if(rh_have_lto)
         set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+        # Objects hold machine code too: test programs link with that, in a tenth of the time
+        # (rh_no_lto() in RhTargets.cmake).
+        if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+            set(rh_fat_lto ON)
+            target_compile_options(rh_flags INTERFACE -ffat-lto-objects)
+        endif()
     endif()
 endif()

@@ -13,6 +13,15 @@ function(rh_tool name)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
+# rh_no_lto(TARGET): a program that nobody measures or installs is linked without link-time
+# optimisation.
+function(rh_no_lto target)
+    if(rh_fat_lto)
+        set_property(TARGET ${target} PROPERTY INTERPROCEDURAL_OPTIMIZATION OFF)
+        target_link_options(${target} PRIVATE -fno-lto)
+    endif()
+endfunction()
+
 # rh_unit_test(NAME SOURCES test_x.c LINK lib...): a cmocka program run by ctest.
 function(rh_unit_test name)
     cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
@@ -20,6 +29,7 @@ function(rh_unit_test name)
         set(ARG_TIMEOUT 180)
     endif()
     add_executable(${name} ${ARG_SOURCES})
+    rh_no_lto(${name})
     target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
     target_link_libraries(${name} PRIVATE rh_flags ${ARG_LINK} PkgConfig::CMOCKA)
     target_compile_definitions(${name} PRIVATE

@@ -17,6 +17,7 @@ set_tests_properties(integration.demo PROPERTIES RUN_SERIAL TRUE)
 # Connections by themselves, without the commands.
 if(RH_BUILD_REPLAY)
     add_executable(wire_client integration/wire_client.c)
+    rh_no_lto(wire_client)
     target_link_libraries(wire_client PRIVATE rh_replay)
     add_test(NAME integration.wire COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire.sh")
     set_tests_properties(integration.wire PROPERTIES
@@ -27,6 +28,7 @@ endif()
 # The engine by itself, on traces made from lines of text.
 if(RH_BUILD_REPLAY)
     add_executable(replay_trace integration/replay_trace.c)
+    rh_no_lto(replay_trace)
     target_link_libraries(replay_trace PRIVATE rh_formats)
     foreach(name cancel lock lost many protocol reconnect session stop window)
         add_test(NAME integration.replay_${name}
