@@ -11,6 +11,7 @@ function(rh_tool name)
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE rh_flags ${ARG_LINK})
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    set_property(GLOBAL APPEND PROPERTY RH_TOOLS ${name})
 endfunction()
 
 # rh_no_lto(TARGET): a program that nobody measures or installs is linked without link-time

@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Everything that CI runs, on a fresh Debian 12 as root or with sudo: packages, three builds, all tests.
+# Everything that CI runs, on a fresh Debian 12 as root or with sudo: packages, lint, builds with gcc
+# and clang, clang-tidy, all tests under AddressSanitizer and UBSan, the replay's under
+# ThreadSanitizer, those that judge the optimised programs, and a minute of each fuzz target.
 #
 #     bash tests/run.sh
 #
 # Builds below build/ and writes nowhere else in the tree.  The last line is "N passed, N failed": each
-# test of each build counts once, and so does each build; the exit status is 0 if none failed.
+# test of each build counts once, and so does each build, each file for clang-tidy and each fuzz
+# target; the exit status is 0 if none failed.  Most integration tests wait more than they work, so
+# what takes processor time alone (clang, clang-tidy, fuzzing) goes on beside them at a low priority.
+#
+#     PGREHEARSE_FUZZ_SECONDS   for each fuzz target (default: 60; 0: the corpus alone)
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 exec </dev/null
@@ -13,20 +19,35 @@ source tests/lib/packages.sh
 passed=0
 failed=0
 started=$SECONDS
+times=()
+processors=$(nproc)
+fuzz_seconds=${PGREHEARSE_FUZZ_SECONDS:-60}
 report=$(mktemp -d "${TMPDIR:-/tmp}/pgrehearse-run.XXXXXXXX") || exit 2
-trap 'rm -rf "$report"' EXIT
+aside_pid=
+finish() {
+    [ -z "$aside_pid" ] || kill -- -"$aside_pid" 2>/dev/null
+    rm -rf "$report"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
+# step WHAT COMMAND...: run it, and remember how long it took.
 step() {
-    printf '\n== %s (at %d s)\n' "$*" $((SECONDS - started))
+    local what=$1 begun=$SECONDS status=0
+    shift
+    printf '\n== %s (at %d s)\n' "$what" $((SECONDS - started))
+    "$@" || status=$?
+    times+=("$((SECONDS - begun)) s  $what")
+    return $status
 }
 
-# build PRESET [CMAKE-OPTION...]
+# build PRESET TARGET...: without a target all.
 build() {
     local preset=$1
     shift
-    step "build: $preset"
-    if cmake --preset "$preset" "$@" >"$report/$preset.log" 2>&1 &&
-        cmake --build --preset "$preset" >>"$report/$preset.log" 2>&1; then
+    if cmake --preset "$preset" -DBUILD_TESTING=ON >"$report/$preset.log" 2>&1 &&
+        cmake --build --preset "$preset" ${1:+--target "$@"} >>"$report/$preset.log" 2>&1; then
         passed=$((passed + 1))
         return 0
     fi
@@ -39,12 +60,11 @@ attribute_of() {
     sed -n "s/^.*[[:space:]]$1=\"\([0-9]*\)\".*$/\1/p" "$2" | head -n 1
 }
 
-# run_tests PRESET [CTEST-OPTION...]
+# run_tests PRESET NAME JOBS [CTEST-OPTION...]
 run_tests() {
-    local preset=$1 xml=$report/$1.xml all bad skipped disabled
-    shift
-    step "tests: $preset"
-    ctest --preset "$preset" -j "$(nproc)" --output-junit "$xml" "$@"
+    local preset=$1 xml=$report/$1-$2.xml jobs=$3 all bad skipped disabled
+    shift 3
+    ctest --preset "$preset" -j "$jobs" --output-junit "$xml" "$@"
     if [ ! -s "$xml" ]; then
         failed=$((failed + 1))
         return 1
@@ -60,18 +80,90 @@ run_tests() {
     fi
     failed=$((failed + bad))
     passed=$((passed + all - bad - ${skipped:-0} - ${disabled:-0}))
+    [ "$bad" -eq 0 ]
 }
 
-step 'packages'
-if ! packages_need build server tests; then
+# The part that goes on beside the tests, in a shell of its own; its counts come back in a file.
+aside() {
+    passed=0
+    failed=0
+    times=()
+    if step 'clang: the whole tree, and the fuzz targets' build fuzz; then
+        step 'clang-tidy: every file' count_lines tests/lint/tidy.sh build/fuzz
+        step "fuzzing: each target for $fuzz_seconds s" count_lines tests/fuzz/run.sh build/fuzz "$fuzz_seconds" "$report"
+    fi
+    {
+        echo "$passed $failed"
+        printf '%s, beside the tests\n' "${times[@]}"
+    } >"$report/aside.result"
+}
+
+# A command whose last line is "N passed, N failed".
+count_lines() {
+    local good bad
+    "$@" | tee "$report/count.out"
+    if [[ $(tail -n 1 "$report/count.out") =~ ([0-9]+)' passed, '([0-9]+)' failed' ]]; then
+        good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+    else
+        good=0 bad=1
+    fi
+    passed=$((passed + good))
+    failed=$((failed + bad))
+    [ "$bad" -eq 0 ]
+}
+
+aside_begin() {
+    # A process group of its own, so that all of it can be ended.
+    set -m
+    (
+        set +m
+        trap - EXIT
+        renice -n 15 -p "$BASHPID" >/dev/null
+        aside
+    ) >"$report/aside.log" 2>&1 &
+    aside_pid=$!
+    set +m
+}
+
+aside_end() {
+    local good=0 bad=1 line
+    wait "$aside_pid"
+    aside_pid=
+    cat "$report/aside.log"
+    if [ -s "$report/aside.result" ]; then
+        read -r good bad <"$report/aside.result"
+        while read -r line; do times+=("$line"); done < <(tail -n +2 "$report/aside.result")
+    fi
+    passed=$((passed + good))
+    failed=$((failed + bad))
+}
+
+if ! step 'packages' packages_need build server tests; then
     echo '0 passed, 1 failed'
     exit 1
 fi
 
-build dev -DBUILD_TESTING=ON && run_tests dev
-build clang -DBUILD_TESTING=ON
-build release -DBUILD_TESTING=ON && run_tests release -LE lint
+# What fails cheaply comes first.
+if cmake --preset dev -DBUILD_TESTING=ON >/dev/null; then
+    step 'lint' run_tests dev lint "$processors" -L lint
+fi
+step 'build: gcc, AddressSanitizer, UBSan' build dev
+dev_built=$?
+aside_begin
+if [ "$dev_built" -eq 0 ]; then
+    step 'tests: unit, cli, fuzz corpora' run_tests dev quick "$processors" -LE 'lint|integration|install|count'
+    step 'tests: integration' run_tests dev integration $((processors * 2)) -L integration
+fi
+step 'build: ThreadSanitizer' build tsan rh_tsan_tests &&
+    step 'tests: the replay under ThreadSanitizer' run_tests tsan replay $((processors * 2)) -L threads
+step 'build: release' build release &&
+    step 'tests: release' run_tests release all "$processors" -L 'unit|cli|release|install|count'
+step 'the rest of what went on beside' aside_end
 
-step 'done'
+printf '\n== sizes\n'
+tests/lint/check_sizes.sh | tail -n 12
+printf '\n== time of each step\n'
+printf '%s\n' "${times[@]}"
+printf 'in all %d s\n\n' $((SECONDS - started))
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -228,7 +228,7 @@ static void test_value_mixes(void **state)
     for (unsigned mix = 0; mix < 64; mix++) {
         for (unsigned i = 0; i < N; i++) {
             char *number = rh_arena_alloc(&arena, 24);
-            int n = snprintf(number, 24, "%lld", (long long) testing_random(&seed) - (1ll << 50));
+            int n = snprintf(number, 24, "%lld", (long long) testing_random(&seed) - (1LL << 50));
             texts[i] = rh_span(number, (size_t) n);
             if ((mix & 1) && testing_chance(&seed, 30)) {
                 texts[i] = RH_SPAN_NONE;

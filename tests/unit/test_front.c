@@ -233,8 +233,8 @@ static void test_info_json(void **state)
         "\"function\": 0",
         "\"fetch\": 1",
         "\"gap\": 2",
-        "\"gaps\": [\n      {\n        \"reason\": \"log lines\",\n        \"count\": 7,\n"
-        "        \"places\": 2\n      }\n    ]",
+        ("\"gaps\": [\n      {\n        \"reason\": \"log lines\",\n        \"count\": 7,\n"
+         "        \"places\": 2\n      }\n    ]"),
         "\"reason\": \"cut-text\",\n        \"count\": 1",
         "\"started_at\": \"2026-01-31T13:05:00.000000Z\"",
         "\"ended_at\": \"2026-01-31T13:05:00.090000Z\"",

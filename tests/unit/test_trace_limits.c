@@ -148,7 +148,8 @@ static void test_most_parameters(void **state)
         rh_record_init(r);
         for (unsigned i = 0; i < N; i++) {
             char *text = texts + (size_t) i * 40;
-            long long number = (long long) (testing_random(&seed) * 1000003);
+            uint64_t random = testing_random(&seed) * 1000003;
+            long long number = (long long) random;
             int n = snprintf(text, 40, "%s%lld", shape & 1 ? "" : "text that is longer ", number);
             params[i] = (struct rh_param){text, (uint32_t) n, (uint32_t) testing_random(&seed),
                                           (uint8_t) (i % 2)};

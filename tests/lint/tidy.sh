@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# clang-tidy on every file that a build directory of clang compiles (.clang-tidy has the checks).
+#
+#     tests/lint/tidy.sh [BUILD]     default: build/fuzz; the last line is "N passed, N failed"
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
+export build=${1:-build/fuzz}
+[ -s "$build/compile_commands.json" ] || {
+    echo "tidy: no $build/compile_commands.json: configure that preset first"
+    exit 2
+}
+
+# Its summary of what it left out goes to standard error, as do real errors: shown only on failure.
+check_file() {
+    local output
+    output=$(clang-tidy --quiet -p "$build" "$1" 2>&1) && echo "$1: clean" && return
+    printf '%s\n' "$output" | grep -vE '^[0-9]+ warnings? (and [0-9]+ errors? )?(generated|treated as errors?)\.?$'
+    echo "$1: FAILED"
+}
+export -f check_file
+
+sed -n "s|^ *\"file\": \"$PWD/\(.*\)\",*$|\1|p" "$build/compile_commands.json" | LC_ALL=C sort -u |
+    xargs -r -P "$(nproc)" -I {} bash -c 'check_file "$1"' - {} |
+    awk '/: clean$/ { good++; next } /: FAILED$/ { bad++ } { print } END { printf "%d passed, %d failed\n", good, bad; exit bad > 0 || good == 0 }'
