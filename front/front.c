@@ -15,8 +15,8 @@ struct front_command {
 };
 
 static const struct front_command commands[] = {
-    {"capture", NULL},     {"replay", NULL},     {"diff", NULL}, {"info", rh_info_run},
-    {"show", rh_show_run}, {"nullserver", NULL}, {NULL, NULL},
+    {"capture", NULL},     {"replay", NULL},    {"diff", NULL},       {"info", rh_info_run},
+    {"show", rh_show_run}, {"calibrate", NULL}, {"nullserver", NULL}, {NULL, NULL},
 };
 
 static const struct rh_opt no_options[] = {{0}};
@@ -34,6 +34,7 @@ static const struct rh_opt_command front_help = {
         "  diff            compare two runs, or a run and its trace\n"
         "  info            what traces and runs hold\n"
         "  show            their records as JSON lines\n"
+        "  calibrate       what this host can drive, by replaying a trace on a null server\n"
         "  nullserver      a server that answers anything at once, to measure clients\n"
         "  help COMMAND    the options of a command\n"
         "\n"

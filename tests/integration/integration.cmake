@@ -38,3 +38,14 @@ if(RH_BUILD_REPLAY)
             ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
     endforeach()
 endif()
+
+# The null server, by itself and under a replay.
+if(RH_BUILD_REPLAY)
+    foreach(name sessions)
+        add_test(NAME integration.null_${name}
+            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/null_${name}.sh")
+        set_tests_properties(integration.null_${name} PROPERTIES
+            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    endforeach()
+endif()

@@ -1,0 +1,1 @@
+pgrehearse calibrate --help
