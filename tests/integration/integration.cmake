@@ -3,7 +3,7 @@
 if(RH_SANITIZE)
     set(rh_tpcb_transactions 15)
 else()
-    set(rh_tpcb_transactions 60)
+    set(rh_tpcb_transactions 30)
 endif()
 foreach(name tpcb damage lock demo)
     add_test(NAME integration.${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}.sh")
@@ -11,8 +11,6 @@ foreach(name tpcb damage lock demo)
         LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77
         ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin;TPCB_TRANSACTIONS=${rh_tpcb_transactions}")
 endforeach()
-# Which query lost most is a matter of time: nothing else may take the processors meanwhile.
-set_tests_properties(integration.demo PROPERTIES RUN_SERIAL TRUE)
 
 # Connections by themselves, without the commands.
 if(RH_BUILD_REPLAY)

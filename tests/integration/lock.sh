@@ -86,7 +86,15 @@ for speed in 1 max; do
     check_run 0 "$RH_BIN/pgrehearse" info --format json "$WORK/lock.$speed.run"
     check_equal "at speed $speed all was sent" "true 0" "$(jq -r '.[0] | "\(.complete) \(.failed)"' "$WORK/out")"
 done
-# At original speed the order of the two is production's; flat out either may come first.
-check 'the same data at speed 1' cmp "$WORK/production.state" "$WORK/1.state"
+# At original speed the order of the two is production's, unless the host was so late that the second
+# caught up with the first; flat out either may come first.
+check_run 0 "$RH_BIN/pgrehearse" show "$WORK/lock.1.run"
+late_us=$(jq -s 'map(.lag_us // 0) | max | floor' "$WORK/out")
+if [ "$late_us" -lt 800000 ]; then
+    check 'the same data at speed 1' cmp "$WORK/production.state" "$WORK/1.state"
+else
+    echo "the host was $late_us us late: the order at speed 1 is not judged"
+fi
+check_equal 'row 2 at speed 1' '2|nobody|110' "$(sed -n 2p "$WORK/1.state")"
 check_equal 'row 2 at speed max' '2|nobody|110' "$(sed -n 2p "$WORK/max.state")"
 check_end

@@ -61,9 +61,12 @@ for _ in {1..100}; do sql 'SELECT 1' >/dev/null 2>&1 && break; sleep 0.1; done
 } | make_trace restart
 replay_start restart --no-reconnect
 sql_until 3 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'maker'"
-sleep 0.5
+# The replay stands still meanwhile: however long the server takes, session 4 finds it there.
+replay_child=$(pgrep -P "$replay_pid")
+kill -STOP "$replay_child"
 server_stop "$cluster" fast
 server_start "$cluster" "$SERVER_PORT" || exit 1
+kill -CONT "$replay_child"
 replay_wait 0
 check_equal 'all are recorded' 155 "$(dump restart | wc -l)"
 check_equal 'who came later' 5 "$(dump restart | awk -F '\t' '$1 == 4 && $3 == "done"' | wc -l)"

@@ -135,10 +135,10 @@ replay 0 cancel
 check_equal 'a cancel' '1 done - 57014 -1
 2 done - 00000 1' "$(fates cancel 1)"
 
-# Rows of any number pass through without growth.
+# Rows of any number pass through without growth.  (The small one lives long enough to be looked at.)
 {
     session 1 0 2000
-    query 1 10 1 be 'SELECT 1'
+    query 1 10 1 be 'SELECT pg_sleep(1)'
 } | make_trace small
 {
     session 1 0 2000

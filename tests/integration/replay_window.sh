@@ -177,8 +177,12 @@ replay 0 unknown
 } | make_trace astray
 replay_start astray -h "127.0.0.1,$SERVER_SOCKETS"
 sql_until 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'maker'"
+# The replay stands still meanwhile: however long the server takes, session 2 finds it there.
+replay_child=$(pgrep -P "$replay_pid")
+kill -STOP "$replay_child"
 server_stop "$cluster" fast
 server_launch "$cluster" '' || exit 1
+kill -CONT "$replay_child"
 replay_wait 3
 check 'the list was said' grep -q 'is a list of hosts' "$WORK/err"
 check 'why it ended' grep -q 'error: .* is the server that was captured' "$WORK/err"
