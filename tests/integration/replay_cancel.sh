@@ -87,20 +87,23 @@ check_equal 'outcomes flat out' '00000 57014 00000 00000 42703' "$(dump estimate
 # A server that takes no cancel requests holds up one session, and only that one, and not for ever.
 # (Its postmaster is stopped; backends that are there go on.)
 {
-    session 1 0 4000
-    session 2 0 4000
-    query 1 3000 100 be 'SELECT pg_sleep(1)' 'canceled,sqlstate=57014'
-    query 1 3200 1 be 'SELECT 1'
-    for i in $(seq 0 9); do query 2 $((2900 + i * 50)) 1 be "SELECT $i"; done
+    session 1 0 6000
+    session 2 0 6000
+    query 1 10 1 be 'SELECT $$deaf$$'
+    query 2 10 1 be 'SELECT $$deaf$$'
+    query 1 5000 100 be 'SELECT pg_sleep(1)' 'canceled,sqlstate=57014'
+    query 1 5200 1 be 'SELECT 1'
+    for i in $(seq 0 9); do query 2 $((4900 + i * 50)) 1 be "SELECT $i"; done
 } | make_trace deaf
 replay_start deaf
-sql_until 2 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'maker'"
+log_until 2 '.*deaf'
 postmaster=$(head -n 1 "$cluster/postmaster.pid")
 kill -STOP "$postmaster"
 replay_wait 0
 kill -CONT "$postmaster"
 check_equal 'the session that waited' '1 done - 00000 1
-2 done - 00000 1' "$(fates deaf 1)"
+2 done - 00000 1
+3 done - 00000 1' "$(fates deaf 1)"
 check 'the summary tells' grep -q ' 1 cancel requests did not get through' "$WORK/err"
-check_equal 'the other' '10 done' "$(fates deaf 2 | cut -d' ' -f2 | sort | uniq -c | xargs)"
+check_equal 'the other' '11 done' "$(fates deaf 2 | cut -d' ' -f2 | sort | uniq -c | xargs)"
 check_end

@@ -9,6 +9,7 @@
 #   replay STATUS NAME OPTION...   run it into $WORK/NAME.run; the exit status must be STATUS
 #   fates NAME [SESSION]      "ordinal fate reason sqlstate rows" of the run's records
 #   sql TEXT                  ask the server (as superuser, in shop)
+#   sql_until, log_until      wait for an answer, for statements in the server's log
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lib/server.sh
@@ -90,6 +91,16 @@ count_fate() {
 
 sql() {
     server_psql "$cluster" -d shop -At -c "$1"
+}
+
+# log_until COUNT PATTERN: wait until the server has logged so many statements, at less cost than sql_until
+log_until() {
+    local try
+    for try in {1..1200}; do
+        [ "$(grep -cE "statement: $2" "$SERVER_ROOT/start.log")" -ge "$1" ] && return 0
+        sleep 0.05
+    done
+    check_fail "$1 statements like '$2' were not logged in $try tries"
 }
 
 # Wait until the query gives the wanted answer.

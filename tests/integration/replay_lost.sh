@@ -60,7 +60,7 @@ for _ in {1..100}; do sql 'SELECT 1' >/dev/null 2>&1 && break; sleep 0.1; done
     for t in $(seq 4600 100 5000); do query 4 "$t" 1 be "SELECT $t"; done
 } | make_trace restart
 replay_start restart --no-reconnect
-sql_until 3 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'maker'"
+log_until 3 'SELECT 10$'
 # The replay stands still meanwhile: however long the server takes, session 4 finds it there.
 replay_child=$(pgrep -P "$replay_pid")
 kill -STOP "$replay_child"

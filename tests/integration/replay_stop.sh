@@ -15,19 +15,9 @@ replay_begin
     query 3 3100000 1 be 'SELECT 3'
 } | make_trace stop
 
-# Wait until session 1 has sent so many of its statements.
-until_sent() {
-    local try
-    for try in {1..600}; do
-        [ "$(grep -cE 'statement: SELECT [0-9]+$' "$SERVER_ROOT/start.log")" -ge "$1" ] && return 0
-        sleep 0.1
-    done
-    check_fail "$1 statements were not sent in $try tries"
-}
-
 replay_start stop
 sql_until 1 "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%long */' AND state = 'active' AND pid <> pg_backend_pid()"
-until_sent 16
+log_until 16 'SELECT [0-9]+$'
 pkill -INT -P "$replay_pid"
 replay_wait 3
 check_equal 'every statement is recorded' 1204 "$(dump stop | wc -l)"

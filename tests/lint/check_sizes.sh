@@ -23,5 +23,19 @@ over()
         }'
 }
 
+# biggest COUNT files|functions
+biggest()
+{
+    printf '%s\n' "$sizes" | awk -v what="$2" '($3 == "the") == (what == "files")' | sort -rn | head -n "$1" |
+        awk '{ n = $1; where = $2; $1 = $2 = ""; sub(/^ */, ""); print "    " n " lines: " where " " ($1 == "the" ? "" : $0) }'
+}
+
 over 50 600 | sed 's/^/note: /'
+printf '%s\n' "$sizes" | awk '$3 == "the" { files++; lines += $1; next } { functions++; inside += $1 }
+    END { printf "%d files, %d lines (%d a file); %d functions (%d lines each)\n", files, lines,
+        files ? lines / files : 0, functions, functions ? inside / functions : 0 }'
+echo 'the biggest files'
+biggest 5 files
+echo 'the biggest functions'
+biggest 5 functions
 lint_end sizes "$(over 100 1000)"
