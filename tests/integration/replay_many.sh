@@ -9,8 +9,9 @@ sql 'CREATE TABLE peak (n int); GRANT ALL ON peak TO app; GRANT pg_read_all_stat
 watch="INSERT INTO peak SELECT count(*) FROM pg_stat_activity WHERE application_name = 'maker'"
 
 {
-    # They ran when the capture began, so the clock waits until all are connected.
-    for i in $(seq 1 500); do session "$i" 0 4000 joined; done
+    # They ran when the capture began, so the clock waits until all are connected; and they stay for
+    # seconds behind the look at them, which may come late.
+    for i in $(seq 1 500); do session "$i" 0 12000 joined; done
     for i in $(seq 1 500); do
         for t in 500 1500 2500; do query "$i" "$t" 1 be "SELECT $i"; done
     done
