@@ -10,7 +10,7 @@ packages_of() {
     build) echo build-essential cmake ninja-build pkg-config libzstd-dev zlib1g-dev libxxhash-dev \
         libpcre2-dev libpq-dev libssl-dev ;;
     server) echo postgresql ;;
-    tests) echo libcmocka-dev libmsgpack-dev clang clang-format clang-tidy jq gzip zstd openssl procps \
+    tests) echo libcmocka-dev libmsgpack-dev clang libclang-rt-dev clang-format clang-tidy jq gzip zstd openssl procps \
         git ca-certificates ;;
     bench) echo pgreplay zstd time ;;
     *)
