@@ -109,7 +109,7 @@ killed_capture() {
 }
 
 killed_replay() {
-    local pid
+    local pid known
     # A minute of work: it is killed as soon as outcomes are in the file.
     csvlog_make 4 60000 20 >"$WORK/slow.csv"
     check_run 0 "$RH_BIN/pgrehearse" capture log -o "$WORK/slow.trace" "$WORK/slow.csv"
@@ -117,8 +117,8 @@ killed_replay() {
         "$WORK/slow.trace" 2>"$WORK/err" &
     pid=$!
     for _ in {1..500}; do
-        "$RH_BIN/pgrehearse" info --format json "$WORK/slow.run.partial" >"$WORK/partial.json" 2>/dev/null
-        [ "$(jq '.[0].statements // 0' "$WORK/partial.json" 2>/dev/null || echo 0)" -gt 100 ] && break
+        known=$("$RH_BIN/pgrehearse" info --format json "$WORK/slow.run.partial" 2>/dev/null | jq '.[0].statements')
+        [ "${known:-0}" -gt 100 ] && break
         sleep 0.1
     done
     kill -KILL "$pid"

@@ -8,20 +8,26 @@ replay_begin
 
 # A backend is killed while its statement runs, another while it is idle.
 {
-    session 1 0 3000
-    session 2 0 3000
-    session 3 0 3000
+    session 1 0 6000
+    session 2 0 6000
+    session 3 0 6000
     query 1 10 1 be 'SELECT 1'
     query 1 20 900 be 'SELECT pg_sleep(20) /* victim */'
     query 1 1000 1 be 'SELECT 2'
     query 1 1010 1 be 'SELECT 3'
     query 2 10 1 be 'SELECT $$idle victim$$'
-    query 2 2500 1 be 'SELECT 2'
+    query 2 5500 1 be 'SELECT 2'
     for i in $(seq 0 100 2900); do query 3 "$i" 1 be "SELECT $i"; done
 } | make_trace killed
 replay_start killed -v --no-reconnect
-sql_until 1 "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%victim */' AND state = 'active' AND pid <> pg_backend_pid()"
+log_until 1 'SELECT pg_sleep'
+log_until 1 '.*idle victim'
+# The replay stands still meanwhile: however long this takes, session 2 finds its backend gone.
+replay_child=$(pgrep -P "$replay_pid")
+kill -STOP "$replay_child"
 sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%victim%' AND pid <> pg_backend_pid()" >/dev/null
+sql_until 0 "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%victim%' AND pid <> pg_backend_pid()"
+kill -CONT "$replay_child"
 replay_wait 0
 check_equal 'the killed one' '1 done - 00000 1
 2 done - 57P01 -1

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# clang-tidy on every file that a build directory of clang compiles (.clang-tidy has the checks).
+# clang-tidy on every source file, with the flags of a build directory of clang (.clang-tidy has the
+# checks; the flags of a file that is not built there are taken from its neighbours).
 #
 #     tests/lint/tidy.sh [BUILD]     default: build/fuzz; the last line is "N passed, N failed"
 set -u
+. "$(dirname "$0")/lint_lib.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 export build=${1:-build/fuzz}
 [ -s "$build/compile_commands.json" ] || {
@@ -19,6 +21,6 @@ check_file() {
 }
 export -f check_file
 
-sed -n "s|^ *\"file\": \"$PWD/\(.*\)\",*$|\1|p" "$build/compile_commands.json" | LC_ALL=C sort -u |
+lint_files '*.c' |
     xargs -r -P "$(nproc)" -I {} bash -c 'check_file "$1"' - {} |
     awk '/: clean$/ { good++; next } /: FAILED$/ { bad++ } { print } END { printf "%d passed, %d failed\n", good, bad; exit bad > 0 || good == 0 }'
