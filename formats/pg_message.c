@@ -171,6 +171,31 @@ int rh_pg_key_decode(struct rh_span body, uint32_t *pid, struct rh_span *key)
     return 0;
 }
 
+int rh_pg_row_decode(struct rh_span body, struct rh_span *values, uint32_t max)
+{
+    if (body.len < 2) {
+        return -1;
+    }
+    int columns = (uint8_t) body.data[0] << 8 | (uint8_t) body.data[1];
+    size_t at = 2;
+    for (int i = 0; i < columns; i++) {
+        if (body.len - at < 4) {
+            return -1;
+        }
+        uint32_t len = be32(body.data + at);
+        at += 4;
+        bool is_null = len == UINT32_MAX;
+        if (!is_null && len > body.len - at) {
+            return -1;
+        }
+        if ((uint32_t) i < max) {
+            values[i] = is_null ? RH_SPAN_NONE : rh_span(body.data + at, len);
+        }
+        at += is_null ? 0 : len;
+    }
+    return at == body.len ? columns : -1;
+}
+
 int rh_pg_copy_decode(struct rh_span body, struct rh_pg_copy *copy)
 {
     if (body.len < 3) {

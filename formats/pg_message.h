@@ -47,6 +47,9 @@ int rh_pg_parameter_decode(struct rh_span body, struct rh_span *name, struct rh_
 /* BackendKeyData: keys have 4 bytes in protocol 3.0, up to 256 in 3.2. */
 int rh_pg_key_decode(struct rh_span body, uint32_t *pid, struct rh_span *key);
 
+/* DataRow: how many columns it has, or -1.  The first `max` values; a NULL has no data. */
+int rh_pg_row_decode(struct rh_span body, struct rh_span *values, uint32_t max);
+
 /* CopyInResponse, CopyOutResponse, CopyBothResponse. */
 struct rh_pg_copy {
     uint8_t format; /* 0 text, 1 binary */

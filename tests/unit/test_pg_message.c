@@ -142,6 +142,22 @@ static void test_copy_and_notification(void **state)
     assert_int_equal(rh_pg_notification_decode(BODY("\0\0\0"), &n), -1);
 }
 
+static void test_row(void **state)
+{
+    (void) state;
+    struct rh_span values[2];
+    struct rh_span row = BODY("\0\x03\0\0\0\x02hi\xff\xff\xff\xff\0\0\0\0");
+    assert_int_equal(rh_pg_row_decode(row, values, 2), 3);
+    rh_assert_span(values[0], "hi");
+    assert_null(values[1].data);
+    assert_int_equal(rh_pg_row_decode(BODY("\0\0"), values, 2), 0);
+    for (size_t n = 0; n < row.len; n++) {
+        assert_int_equal(rh_pg_row_decode(rh_span(row.data, n), values, 2), -1);
+    }
+    assert_int_equal(rh_pg_row_decode(BODY("\0\0x"), values, 2), -1);
+    assert_int_equal(rh_pg_row_decode(BODY("\0\x01\0\0\0\x03hi"), values, 2), -1);
+}
+
 /* Every prefix, in a heap block of its own so that a read past it is seen. */
 static void test_prefixes_are_safe(void **state)
 {
@@ -178,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_error_fields_that_are_cut),
         cmocka_unit_test(test_small_bodies),
         cmocka_unit_test(test_copy_and_notification),
+        cmocka_unit_test(test_row),
         cmocka_unit_test(test_prefixes_are_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
