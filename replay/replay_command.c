@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/alloc.h"
@@ -14,16 +13,18 @@
 #include "common/stop.h"
 #include "formats/trace_file.h"
 #include "formats/trace_index.h"
+#include "replay/dry_run.h"
 #include "replay/engine.h"
+#include "replay/finding.h"
+#include "replay/identity.h"
 #include "replay/plan.h"
+#include "replay/preflight.h"
+#include "replay/preflight_host.h"
 #include "replay/replay_options.h"
 #include "replay/replay_summary.h"
 #include "replay/run_header.h"
 #include "replay/target.h"
 #include "replay/unsent.h"
-
-/* File descriptors beside those of the sessions. */
-enum { SPARE_FILES = 64 };
 
 /* What a replay has open, from the trace to the run. */
 struct command {
@@ -35,7 +36,10 @@ struct command {
     struct rh_plan *plan;
     struct rh_source_guard guard;
     struct rh_connector *connector;
+    struct rh_identities ids;
+    struct rh_findings findings;
     struct rh_target target;
+    bool has_target;
     uint32_t max_connections;
 };
 
@@ -98,39 +102,7 @@ static int choose_run_path(struct command *c, struct rh_error *err)
     return check_run_path(c, err);
 }
 
-/* As many sessions at once as files can be open; more wait for their turn. */
-static uint32_t limit_connections(const struct command *c)
-{
-    struct rlimit files;
-    uint32_t limit = c->options->max_connections;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        (void) setrlimit(RLIMIT_NOFILE, &files);
-        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY) {
-            rlim_t room =
-                files.rlim_cur > 2 * SPARE_FILES ? files.rlim_cur - SPARE_FILES : SPARE_FILES;
-            uint32_t wanted = limit ? limit : c->plan->peak_count;
-            if (wanted > room) {
-                rh_log(RH_LOG_WARNING,
-                       "at most %llu sessions can be open at once here (ulimit -n); "
-                       "%" PRIu32 " would be",
-                       (unsigned long long) room, wanted);
-                limit = (uint32_t) room;
-            }
-        }
-    }
-    uint32_t peak = limit && limit < c->plan->peak_count ? limit : c->plan->peak_count;
-    if (c->target.max_connections >= 0 && peak > c->target.max_connections) {
-        rh_log(RH_LOG_WARNING,
-               "up to %" PRIu32 " sessions will be open at once, but the target's "
-               "max_connections is %" PRId64,
-               peak, c->target.max_connections);
-        rh_log_hint("raise it, or give --max-connections");
-    }
-    return limit;
-}
-
-static int connect_target(struct command *c, struct rh_error *err)
+static int open_connector(struct command *c, struct rh_error *err)
 {
     const struct rh_connector_options options = {
         .dbname = c->options->dbname,
@@ -143,14 +115,102 @@ static int connect_target(struct command *c, struct rh_error *err)
     if (!c->options->allow_source) {
         rh_source_guard_init(&c->guard, rh_trace_file_header(c->file)->server_address);
     }
-    if (rh_connector_new(&c->connector, &options, err) != 0) {
+    return rh_connector_new(&c->connector, &options, err);
+}
+
+static int print_dry_run(struct command *c, const struct rh_preflight *p, struct rh_error *err)
+{
+    const struct rh_dry_run dry_run = {
+        .trace_path = c->trace_path,
+        .trace = rh_trace_file_header(c->file),
+        .plan = c->plan,
+        .options = c->options,
+        .target = c->has_target ? &c->target : NULL,
+        .preview = p->has_preview ? &p->preview : NULL,
+        .max_connections = c->max_connections,
+        .findings = &c->findings,
+    };
+    return rh_dry_run_print(&dry_run, err);
+}
+
+/* Ask the server that conn leads to, as far as it is to be asked, and close conn. */
+static int ask_target(struct command *c, struct rh_conn *conn, struct rh_preflight *p,
+                      struct rh_error *err)
+{
+    struct rh_inquiry inquiry;
+    rh_inquiry_init(&inquiry, conn, &c->findings);
+    int rc = rh_target_probe(&c->target, &inquiry, &c->guard, c->options, err);
+    if (rc == 0) {
+        c->has_target = true;
+        if (!c->options->no_preflight) {
+            rh_preflight_ask(p, &inquiry);
+        }
+    }
+    rh_inquiry_release(&inquiry);
+    rh_conn_close(conn);
+    return rc;
+}
+
+/* Where the server lets nobody in, only the logins are left to look at. */
+static int check_target(struct command *c, struct rh_preflight *p, struct rh_error *err)
+{
+    struct rh_conn *conn = NULL;
+    bool refused;
+    if (rh_target_connect(&conn, c->connector, &c->ids, &refused, err) == 0) {
+        if (ask_target(c, conn, p, err) != 0) {
+            return -1;
+        }
+    } else if (!refused || err->code != RH_ERR_NET || c->options->no_preflight) {
         return -1;
     }
-    if (rh_target_probe(&c->target, c->connector, c->plan, &c->guard, c->options, err) != 0) {
+    if (!c->options->no_preflight && rh_preflight_run(p, err) != 0) {
         return -1;
     }
-    c->max_connections = limit_connections(c);
-    return 0;
+    if (!c->has_target && c->findings.graded[RH_GRADE_STOP] == 0) {
+        return rh_error_set(err, RH_ERR_NET, "no session could be connected to be asked");
+    }
+    rh_findings_sort(&c->findings);
+    if (!c->options->dry_run) {
+        rh_findings_log(&c->findings);
+        return 0;
+    }
+    return print_dry_run(c, p, err);
+}
+
+static int look_before(struct command *c, struct rh_error *err)
+{
+    struct rh_preflight p;
+    if (open_connector(c, err) != 0) {
+        return -1;
+    }
+    c->max_connections = rh_preflight_host_limit(c->plan, c->options, &c->findings);
+    rh_preflight_init(&p);
+    p.plan = c->plan;
+    p.file = c->file;
+    p.options = c->options;
+    p.connector = &c->connector;
+    p.ids = &c->ids;
+    p.findings = &c->findings;
+    p.target = &c->target;
+    p.read_trace = c->options->dry_run;
+    int rc = check_target(c, &p, err);
+    rh_preflight_release(&p);
+    return rc;
+}
+
+/* Whether a check refuses the replay; said unless the dry run has said it. */
+static bool is_refused(const struct command *c)
+{
+    uint32_t stops = c->findings.graded[RH_GRADE_STOP];
+    if (stops > 0 && !c->options->dry_run) {
+        rh_log(RH_LOG_ERROR, "nothing was replayed, for the %s above",
+               stops == 1 ? "reason" : "reasons");
+        if (!c->options->no_preflight) {
+            rh_log_hint(
+                "--dry-run tells all that was found; --no-preflight replays without looking");
+        }
+    }
+    return stops > 0;
 }
 
 /* Complete the run: what was not sent, and what is known only now. */
@@ -214,6 +274,8 @@ static int say_end(struct command *c, struct rh_engine_result *result)
         .target = &c->target,
         .result = result,
         .run_path = rh_buf_cstr(&c->run_path),
+        .findings = &c->findings,
+        .is_checked = !c->options->no_preflight,
     };
     summary.damaged_blocks = rh_trace_index_damaged(c->index, &summary.damaged_records);
     summary.damaged_blocks += result->read.damaged_blocks;
@@ -250,7 +312,7 @@ static int replay(struct command *c, struct rh_error *err)
     struct rh_engine engine;
     struct rh_engine_result result;
     struct rh_run_header header;
-    rh_run_header_init(&header, rh_trace_file_header(c->file), c->options, &c->target,
+    rh_run_header_init(&header, rh_trace_file_header(c->file), c->options, &c->target, &c->findings,
                        c->trace_path);
     const struct rh_engine_setup setup = {
         .plan = c->plan,
@@ -278,20 +340,41 @@ static int replay(struct command *c, struct rh_error *err)
     return status;
 }
 
+/* A dry run makes no file, but tells that there is one in the way. */
+static int check_output(struct command *c, struct rh_error *err)
+{
+    if (choose_run_path(c, err) == 0) {
+        return 0;
+    }
+    if (!c->options->dry_run) {
+        return -1;
+    }
+    rh_findings_add(&c->findings, RH_GRADE_STOP, "run-file", "%s", err->text);
+    return 0;
+}
+
 static int replay_trace(struct command *c)
 {
     struct rh_error err;
     int status = -1;
     rh_buf_init(&c->run_path, 4096);
-    if (rh_replay_options_check(c->options, &err) == 0 && choose_run_path(c, &err) == 0 &&
-        open_trace(c, &err) == 0 && connect_target(c, &err) == 0) {
-        status = replay(c, &err);
+    rh_findings_init(&c->findings);
+    if (rh_replay_options_check(c->options, &err) == 0 && check_output(c, &err) == 0 &&
+        open_trace(c, &err) == 0) {
+        rh_identities_init(&c->ids, c->plan, c->options);
+        if (look_before(c, &err) == 0) {
+            status = is_refused(c)         ? RH_EXIT_TROUBLE
+                     : c->options->dry_run ? RH_EXIT_DONE
+                                           : replay(c, &err);
+        }
     }
     if (status < 0) {
         rh_log_error(&err);
         status = RH_EXIT_TROUBLE;
     }
     rh_connector_free(c->connector);
+    rh_identities_release(&c->ids);
+    rh_findings_release(&c->findings);
     rh_plan_free(c->plan);
     rh_trace_index_free(c->index);
     if (c->file) {

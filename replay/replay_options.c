@@ -82,6 +82,13 @@ static const struct rh_opt options[] = {
      "replay even on the server that was captured, or where\nothers have transactions open "
      "[default: such a server is refused]",
      NULL},
+    {"no-preflight", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(no_preflight),
+     "begin without the checks that may refuse a replay\n[default: they come first]", NULL},
+    {"dry-run", 'n', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(dry_run),
+     "make the checks, print what they found and what would\nbe replayed, and replay nothing",
+     NULL},
+    {"format", 0, RH_OPT_ARG, "FORMAT", rh_opt_string, AT(format),
+     "of the dry run: text or json [default: text]", NULL},
     {.group = "What is replayed"},
     {"from", 0, RH_OPT_ARG, "TIME", rh_opt_time, AT(from_ns),
      "begin at TIME; sessions that ran then are restored and\nstart at their next transaction "
@@ -138,11 +145,13 @@ const struct rh_opt_command rh_replay_command = {
         "\n"
         "Exit status: 0 the replay ran to its end, whatever came of the statements: failed\n"
         "ones, and those not sent as their session was refused or lost, are in the summary\n"
-        "and in the run; 2 nothing was replayed; 3 it was stopped early (by a signal, a full\n"
+        "and in the run; 2 nothing was replayed, as a check refused it or nothing connected\n"
+        "(a dry run: a check would refuse it); 3 it was stopped early (by a signal, a full\n"
         "disk, a session that came to the captured server), or the trace is damaged; the run\n"
         "file is kept.\n"
         "\n"
         "Examples:\n"
+        "  pgrehearse replay -h candidate --dry-run shop.trace\n"
         "  pgrehearse replay -h candidate -o candidate.run shop.trace\n"
         "  pgrehearse replay -d 'host=candidate sslmode=require' --speed max shop.trace\n",
 };
@@ -210,8 +219,27 @@ static int check_maps(const struct rh_replay_options *o, struct rh_error *err)
     return check_map(&o->map_databases, "--map-database", err);
 }
 
+static int check_dry_run(struct rh_replay_options *o, struct rh_error *err)
+{
+    if (o->dry_run && o->no_preflight) {
+        return rh_error_set(err, RH_ERR_USAGE, "--dry-run and --no-preflight exclude each other");
+    }
+    if (o->format && !o->dry_run) {
+        return rh_error_set(err, RH_ERR_USAGE, "--format is for --dry-run");
+    }
+    o->json = o->format && strcmp(o->format, "json") == 0;
+    if (o->format && !o->json && strcmp(o->format, "text") != 0) {
+        return rh_error_set(err, RH_ERR_USAGE, "--format: \"%s\" is neither text nor json",
+                            o->format);
+    }
+    return 0;
+}
+
 int rh_replay_options_check(struct rh_replay_options *o, struct rh_error *err)
 {
+    if (check_dry_run(o, err) != 0) {
+        return -1;
+    }
     if (o->from_ns >= o->to_ns) {
         return rh_error_set(err, RH_ERR_USAGE, "--from does not lie before --to");
     }

@@ -30,6 +30,10 @@ struct rh_replay_options {
     struct rh_conninfo target; /* of these four, by rh_replay_options_check() */
     int64_t connect_timeout_ns;
     bool allow_source;
+    bool dry_run;
+    bool no_preflight;
+    const char *format; /* of the dry run, as given; NULL: not */
+    bool json;          /* by rh_replay_options_check() */
 
     /* What of the trace, and as whom. */
     int64_t from_ns;              /* INT64_MIN: from its beginning */

@@ -148,6 +148,12 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
     fprintf(out, "target       %s, PostgreSQL %s, empty round trip %s\n", m->target->address,
             m->target->version[0] ? m->target->version : "of unknown version",
             duration(m->target->round_trip_ns, text));
+    if (m->is_checked) {
+        fprintf(out, "preflight    %u warnings, %u notes\n", m->findings->graded[RH_GRADE_WARNING],
+                m->findings->graded[RH_GRADE_NOTE]);
+    } else {
+        fprintf(out, "preflight    left out\n");
+    }
     print_sessions(m, out);
     print_statements(m, out);
     print_reasons("unreplayable", m->result->tally.skipped, out);

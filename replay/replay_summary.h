@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "replay/engine.h"
+#include "replay/finding.h"
 #include "replay/target.h"
 
 struct rh_replay_summary {
@@ -16,6 +17,8 @@ struct rh_replay_summary {
     const struct rh_target *target;
     struct rh_engine_result *result; /* its states get sorted */
     const char *run_path;
+    const struct rh_findings *findings;
+    bool is_checked; /* the findings are of a whole preflight */
     uint32_t damaged_blocks;
     uint64_t damaged_records;
 };

@@ -81,9 +81,23 @@ static void add_options(struct rh_run_header *h, const struct rh_replay_options 
     add_span(h, "user", rh_span_cstr(o->user));
 }
 
+/* What the run was made in spite of. */
+static void add_findings(struct rh_run_header *h, const struct rh_replay_options *o,
+                         const struct rh_findings *findings)
+{
+    if (o->no_preflight) {
+        add(h, "preflight", "left out");
+    }
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (findings->items[i].grade == RH_GRADE_WARNING) {
+            add(h, "preflight", "warning: %s", findings->items[i].text.data);
+        }
+    }
+}
+
 void rh_run_header_init(struct rh_run_header *h, const struct rh_trace_header *trace,
                         const struct rh_replay_options *options, const struct rh_target *target,
-                        const char *trace_path)
+                        const struct rh_findings *findings, const char *trace_path)
 {
     *h = (struct rh_run_header){0};
     rh_arena_init(&h->arena, 4096);
@@ -94,6 +108,7 @@ void rh_run_header_init(struct rh_run_header *h, const struct rh_trace_header *t
     if (target->max_connections >= 0) {
         add(h, "target_max_connections", "%" PRId64, target->max_connections);
     }
+    add_findings(h, options, findings);
 
     h->header = (struct rh_trace_header){
         .kind = RH_FILE_RUN,

@@ -4,8 +4,9 @@
  * The header of a run file: which trace was replayed, where, and by which options.  Settings:
  * trace, speed ("1", "max"), jobs, from, to, skip_idle_ns, max_connections, read_ahead_bytes,
  * map_user, map_database, dbname, host, port, user (those that were given), round_trip_ns, target,
- * target_max_connections; at the end: began_at, length_ns, sessions_opened, sessions_refused,
- * sessions_lost, lag_p50_ns, lag_p99_ns, lag_max_ns.
+ * target_max_connections, preflight ("warning: ...", one for each, or "left out"); at the end:
+ * began_at, length_ns, sessions_opened, sessions_refused, sessions_lost, lag_p50_ns, lag_p99_ns,
+ * lag_max_ns.
  */
 #ifndef RH_REPLAY_RUN_HEADER_H
 #define RH_REPLAY_RUN_HEADER_H
@@ -15,6 +16,7 @@
 #include "common/arena.h"
 #include "formats/trace_header.h"
 #include "replay/engine.h"
+#include "replay/finding.h"
 #include "replay/recorder.h"
 #include "replay/replay_options.h"
 #include "replay/target.h"
@@ -29,7 +31,7 @@ struct rh_run_header {
 
 void rh_run_header_init(struct rh_run_header *h, const struct rh_trace_header *trace,
                         const struct rh_replay_options *options, const struct rh_target *target,
-                        const char *trace_path);
+                        const struct rh_findings *findings, const char *trace_path);
 void rh_run_header_release(struct rh_run_header *h);
 
 /* What is known at the end; the recorder is drained. */

@@ -1,15 +1,14 @@
 #include "replay/target.h"
 
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "common/clock.h"
-#include "common/hash.h"
-#include "common/log.h"
-#include "replay/probe.h"
 
 #define ANSWER_TIMEOUT_NS (30 * RH_NS_PER_SEC)
 /* On a long line fewer round trips are measured. */
@@ -19,16 +18,6 @@ enum { ROUND_TRIPS_MIN = 5, IDENTITIES_MAX = 8, LOOKS = 3, LOOKS_BUSY = 2 };
 /* A connect that fails after longer than this is not tried as somebody else. */
 #define PATIENCE_NS (2 * RH_NS_PER_SEC)
 #define LOOK_PAUSE_NS (50 * RH_NS_PER_MS)
-
-/* Rows of a query's answer; -1 if the server answers with an error. */
-static int ask_rows(struct rh_probe *p, const char *sql, int64_t *rows, struct rh_error *err)
-{
-    if (rh_probe_ask(p, sql, ANSWER_TIMEOUT_NS, err) != 0) {
-        return -1;
-    }
-    *rows = p->exchange.outcome.sqlstate == 0 ? p->exchange.outcome.rows : -1;
-    return 0;
-}
 
 static int compare_times(const void *a, const void *b)
 {
@@ -52,110 +41,123 @@ static int measure_round_trip(struct rh_probe *p, int64_t *round_trip_ns, struct
     return 0;
 }
 
+/* Who else is there, as far as this user sees. */
+struct others {
+    int64_t busy;  /* with a transaction open */
+    int64_t count; /* clients at all; -1 unknown */
+    bool sees_all;
+};
+
 /*
- * Others' transactions.  One look may hit a monitoring query, so most of several looks must see
- * one.
+ * Without pg_read_all_stats a user sees that others' backends are there, and whose they are, but
+ * neither what kind they are nor whether they have a transaction open (pgstatfuncs.c,
+ * pg_stat_get_activity()).
  */
-static int check_others(struct rh_probe *p, const struct rh_target *target, struct rh_error *err)
+static struct others look_for_others(struct rh_inquiry *q)
 {
-    char sql[400];
-    int64_t rows, sees_all;
-    int major = (int) strtol(target->version, NULL, 10), busy = 0;
-    snprintf(sql, sizeof sql,
-             "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE pid <> pg_catalog.pg_backend_pid() "
-             "AND xact_start IS NOT NULL AND %s",
-             major >= 10 ? "backend_type = 'client backend'"
-                         : "datname IS NOT NULL AND query NOT LIKE 'autovacuum:%'");
-    for (int look = 0; look < LOOKS; look++) {
-        if (ask_rows(p, sql, &rows, err) != 0) {
-            return -1;
+    struct rh_probe_row row;
+    struct others others = {.busy = -1, .count = -1};
+    const char *sql =
+        q->major >= 10
+            ? "SELECT count(*) FILTER (WHERE xact_start IS NOT NULL "
+              "AND backend_type = 'client backend'), "
+              "count(*) FILTER (WHERE usesysid IS NOT NULL AND datid IS NOT NULL "
+              "AND coalesce(backend_type, 'client backend') = 'client backend'), "
+              "pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') "
+              "FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            : "SELECT count(*), NULL, true FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+              "AND xact_start IS NOT NULL AND datname IS NOT NULL "
+              "AND query NOT LIKE 'autovacuum:%'";
+    if (rh_inquiry_ask(q, "other clients at work", sql) && rh_inquiry_next(q, 3, &row)) {
+        others.busy = rh_inquiry_int(row.values[0]);
+        others.count = rh_inquiry_int(row.values[1]);
+        others.sees_all = rh_inquiry_bool(row.values[2]);
+    }
+    return others;
+}
+
+/* One look may hit a monitoring query, so most of several looks must see a transaction. */
+static void check_others(struct rh_inquiry *q, struct rh_target *target, bool source_is_told)
+{
+    int looks_busy = 0;
+    bool sees_all = true;
+    for (int look = 0; look < LOOKS && !q->is_lost; look++) {
+        if (look > 0) {
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_PAUSE_NS}, NULL);
         }
-        busy += rows > 0;
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_PAUSE_NS}, NULL);
+        struct others others = look_for_others(q);
+        looks_busy += others.busy > 0;
+        sees_all = sees_all && others.sees_all;
+        if (target->others < 0 || (others.count >= 0 && others.count < target->others)) {
+            target->others = others.count;
+        }
+        if (others.busy < 0) {
+            break; /* it was said why */
+        }
     }
-    if (busy >= LOOKS_BUSY) {
-        return rh_error_set(
-            err, RH_ERR_REFUSED,
-            "other clients have transactions open on %s: a replay there may do harm; "
-            "--allow-source replays all the same",
-            target->address);
+    if (looks_busy >= LOOKS_BUSY) {
+        rh_findings_add(q->findings, RH_GRADE_STOP, "others-at-work",
+                        "other clients have transactions open on %s: a replay there may do harm",
+                        target->address);
+        rh_findings_advise(q->findings, "--allow-source replays all the same");
+    } else if (!sees_all && target->others != 0) {
+        /* Where the address tells nothing, this look is all that protects the source. */
+        rh_findings_add(q->findings, source_is_told ? RH_GRADE_NOTE : RH_GRADE_WARNING,
+                        "others-unseen",
+                        "other clients are connected to %s, and this user cannot see whether they "
+                        "have transactions open",
+                        target->address);
+        rh_findings_advise(q->findings, "make sure that nobody needs that server; a member of "
+                                        "pg_read_all_stats can see it");
     }
-    if (major < 10) {
-        return 0;
-    }
-    if (ask_rows(
-            p, "SELECT 1 WHERE pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')",
-            &sees_all, err) != 0) {
-        return -1;
-    }
-    if (sees_all == 0) {
-        rh_log(RH_LOG_INFO,
-               "this user cannot see whether others have transactions open on %s "
-               "(a member of pg_read_all_stats can)",
-               target->address);
-    }
-    return 0;
 }
 
 /* The connector refuses the source; what is left is to say what it cannot know. */
-static void say_unknown(const struct rh_target *target, const struct rh_source_guard *guard)
+static void say_unknown(struct rh_findings *f, const struct rh_target *target,
+                        const struct rh_source_guard *guard)
 {
     if (guard->name[0] == '\0') {
-        rh_log(RH_LOG_INFO,
-               "the trace does not tell which server it comes from; make sure that it "
-               "is not %s",
-               target->address);
+        rh_findings_add(f, RH_GRADE_NOTE, "source-unknown",
+                        "the trace does not tell which server it comes from");
+        rh_findings_advise(f, "make sure that it is not %s", target->address);
     } else if (guard->why[0]) {
-        rh_log(RH_LOG_WARNING,
-               "whether %s is the server that was captured (%s) cannot be told, %s; make sure "
-               "that it is not",
-               target->address, guard->name, guard->why);
+        rh_findings_add(f, RH_GRADE_WARNING, "source-unknown",
+                        "whether %s is the server that was captured (%s) cannot be told, %s",
+                        target->address, guard->name, guard->why);
+        rh_findings_advise(f, "make sure that it is not");
     }
 }
 
 /* One server is looked at, and the sessions may reach others. */
-static void say_hosts(const struct rh_target *target, const struct rh_replay_options *options)
+static void say_hosts(struct rh_findings *f, const struct rh_target *target,
+                      const struct rh_replay_options *options)
 {
     const char *hosts = rh_replay_options_hosts(options);
     if (hosts) {
-        rh_log(RH_LOG_WARNING,
-               "the target is a list of hosts (%s): only %s is probed, and sessions may reach "
-               "the others",
-               hosts, target->address);
+        rh_findings_add(f, RH_GRADE_WARNING, "several-hosts",
+                        "the target is a list of hosts (%s): only %s is probed, and sessions may "
+                        "reach the others",
+                        hosts, target->address);
+        rh_findings_advise(f, "name one host");
     }
 }
 
-/* The first of the sessions' identities that the server lets in. */
-static int connect_as_any(struct rh_connector *connector, const struct rh_plan *plan,
-                          const struct rh_replay_options *options, struct rh_conn **conn,
-                          struct rh_error *err)
+int rh_target_connect(struct rh_conn **conn, struct rh_connector *connector,
+                      const struct rh_identities *ids, bool *refused, struct rh_error *err)
 {
-    uint64_t tried[IDENTITIES_MAX]; /* hashes of user and database */
-    int count = 0;
+    *refused = true;
     rh_error_set(err, RH_ERR_NET, "no session to connect");
-    for (uint32_t i = 0; i < plan->session_count && count < IDENTITIES_MAX; i++) {
-        if (plan->sessions[i].unsent) {
-            continue;
-        }
-        struct rh_session s = *plan->sessions[i].session;
-        rh_replay_options_identify(options, &s);
-        uint64_t identity = rh_hash(s.user) ^ (rh_hash(s.database) << 1);
-        bool known = false;
-        for (int k = 0; k < count && !known; k++) {
-            known = tried[k] == identity;
-        }
-        if (known) {
-            continue;
-        }
-        tried[count++] = identity;
-        struct rh_connect_request request = {.user = s.user, .database = s.database};
+    for (uint32_t i = 0; i < ids->leader_count && i < IDENTITIES_MAX; i++) {
+        const struct rh_identity *id = &ids->items[ids->leaders[i]];
+        struct rh_connect_request request = {.user = id->user, .database = id->database};
         if (rh_connector_connect(connector, &request) == 0) {
             *conn = request.conn;
             return 0;
         }
-        if (count == 1 || request.error.code == RH_ERR_REFUSED) {
+        if (i == 0 || request.error.code == RH_ERR_REFUSED) {
             *err = request.error;
         }
+        *refused = *refused && request.sqlstate[0] != '\0';
         if (request.error.code != RH_ERR_NET || request.ended_ns - request.began_ns > PATIENCE_NS) {
             break; /* not a refusal of this user */
         }
@@ -163,41 +165,75 @@ static int connect_as_any(struct rh_connector *connector, const struct rh_plan *
     return -1;
 }
 
-int rh_target_probe(struct rh_target *target, struct rh_connector *connector,
-                    const struct rh_plan *plan, const struct rh_source_guard *guard,
-                    const struct rh_replay_options *options, struct rh_error *err)
+/* Both ends have one address, or there is none. */
+static bool is_here(int fd)
 {
-    struct rh_conn *conn;
-    struct rh_probe probe;
-    int rc = -1;
-    *target = (struct rh_target){.max_connections = -1};
-    if (connect_as_any(connector, plan, options, &conn, err) != 0) {
-        return -1;
+    struct sockaddr_storage near, far;
+    socklen_t near_len = sizeof near, far_len = sizeof far;
+    memset(&near, 0, sizeof near);
+    memset(&far, 0, sizeof far);
+    if (getsockname(fd, (struct sockaddr *) (void *) &near, &near_len) != 0 ||
+        getpeername(fd, (struct sockaddr *) (void *) &far, &far_len) != 0) {
+        return false;
     }
-    rh_probe_init(&probe, conn);
+    if (near.ss_family == AF_INET) {
+        return ((struct sockaddr_in *) (void *) &near)->sin_addr.s_addr ==
+               ((struct sockaddr_in *) (void *) &far)->sin_addr.s_addr;
+    }
+    if (near.ss_family == AF_INET6) {
+        return IN6_ARE_ADDR_EQUAL(&((struct sockaddr_in6 *) (void *) &near)->sin6_addr,
+                                  &((struct sockaddr_in6 *) (void *) &far)->sin6_addr);
+    }
+    return near.ss_family == AF_UNIX;
+}
+
+/* A pooler gives out backend pids of its own. */
+static void read_facts(struct rh_target *target, struct rh_inquiry *q)
+{
+    struct rh_probe_row row;
+    if (rh_inquiry_ask(q, "the server's state", "SELECT pg_backend_pid(), pg_is_in_recovery()") &&
+        rh_inquiry_next(q, 2, &row)) {
+        int64_t pid = rh_inquiry_int(row.values[0]);
+        target->is_pooled = pid >= 0 && pid != rh_conn_backend_pid(q->probe.conn);
+        target->is_in_recovery = rh_inquiry_bool(row.values[1]);
+    }
+    if (rh_inquiry_ask(q, "the server's connection limits",
+                       "SELECT name = 'max_connections', setting FROM pg_settings WHERE name IN "
+                       "('max_connections', 'superuser_reserved_connections', "
+                       "'reserved_connections')")) {
+        while (rh_inquiry_next(q, 2, &row)) {
+            int64_t n = rh_inquiry_int(row.values[1]);
+            if (n >= 0 && rh_inquiry_bool(row.values[0])) {
+                target->max_connections = n;
+            } else if (n >= 0) {
+                target->reserved = n + (target->reserved < 0 ? 0 : target->reserved);
+            }
+        }
+    }
+}
+
+int rh_target_probe(struct rh_target *target, struct rh_inquiry *q,
+                    const struct rh_source_guard *guard, const struct rh_replay_options *options,
+                    struct rh_error *err)
+{
+    struct rh_conn *conn = q->probe.conn;
+    *target = (struct rh_target){.max_connections = -1, .reserved = -1, .others = -1};
     const char *version = rh_conn_parameter(conn, "server_version");
     if (version) { /* "15.18 (Debian 15.18-1)" */
         snprintf(target->version, sizeof target->version, "%.*s", (int) strcspn(version, " "),
                  version);
     }
     rh_peer_describe(rh_conn_fd(conn), target->address, sizeof target->address);
-    say_hosts(target, options);
+    target->is_here = is_here(rh_conn_fd(conn));
+    say_hosts(q->findings, target, options);
     if (!options->allow_source) {
-        say_unknown(target, guard);
-        if (check_others(&probe, target, err) != 0) {
-            goto out;
-        }
+        say_unknown(q->findings, target, guard);
+        check_others(q, target, guard->name[0] && !guard->why[0]);
     }
-    if (ask_rows(&probe,
-                 "SELECT 1 FROM pg_catalog.generate_series(1, "
-                 "pg_catalog.current_setting('max_connections')::int)",
-                 &target->max_connections, err) != 0) {
-        goto out;
+    read_facts(target, q);
+    if (q->is_lost) {
+        *err = q->error;
+        return -1;
     }
-    rc = measure_round_trip(&probe, &target->round_trip_ns, err);
-
-out:
-    rh_probe_release(&probe);
-    rh_conn_close(conn);
-    return rc;
+    return measure_round_trip(&q->probe, &target->round_trip_ns, err);
 }

@@ -2,8 +2,7 @@
  * replay/target.h
  *
  * What is to be known of the server before anything is replayed on it: that it can be reached, that
- * it is not the one that was captured and serves nobody else, and how long an empty round trip
- * takes.
+ * it serves nobody else, what it is, and how long an empty round trip takes.
  */
 #ifndef RH_REPLAY_TARGET_H
 #define RH_REPLAY_TARGET_H
@@ -13,7 +12,9 @@
 
 #include "common/error.h"
 #include "replay/connector.h"
-#include "replay/plan.h"
+#include "replay/finding.h"
+#include "replay/identity.h"
+#include "replay/inquiry.h"
 #include "replay/replay_options.h"
 #include "replay/source_guard.h"
 
@@ -24,15 +25,27 @@ struct rh_target {
     char address[320];       /* "192.0.2.7:5432" or the path of a socket */
     int64_t round_trip_ns;   /* median of RH_ROUND_TRIPS empty queries */
     int64_t max_connections; /* of the server; -1 unknown */
+    int64_t reserved;        /* of those, only for superusers and the like; -1 unknown */
+    int64_t others;          /* clients beside us; -1 unknown */
+    bool is_here;            /* on this machine */
+    bool is_pooled;          /* a pooler answers, and the server is behind it */
+    bool is_in_recovery;
 };
 
 /*
- * Connect as one of the plan's sessions and find out; say what the guard cannot tell.  RH_ERR_NET:
- * no connection; RH_ERR_REFUSED: a replay might do harm there (not with --allow-source);
+ * Connect as one of the plan's sessions.  RH_ERR_NET: none was let in (*refused: it was the server
+ * that said so, to each), or there is no server; RH_ERR_REFUSED: it is the one that was captured;
  * RH_ERR_STOPPED.
  */
-int rh_target_probe(struct rh_target *target, struct rh_connector *connector,
-                    const struct rh_plan *plan, const struct rh_source_guard *guard,
-                    const struct rh_replay_options *options, struct rh_error *err);
+int rh_target_connect(struct rh_conn **conn, struct rh_connector *connector,
+                      const struct rh_identities *ids, bool *refused, struct rh_error *err);
+/*
+ * Find out, by q, an inquiry on such a connection.  What the guard cannot tell becomes a finding,
+ * and so, as a stop, do others who have transactions open (not with --allow-source).  -1: the
+ * connection failed (RH_ERR_NET) or RH_ERR_STOPPED.
+ */
+int rh_target_probe(struct rh_target *target, struct rh_inquiry *q,
+                    const struct rh_source_guard *guard, const struct rh_replay_options *options,
+                    struct rh_error *err);
 
 #endif

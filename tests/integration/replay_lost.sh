@@ -90,9 +90,9 @@ check 'the summary tells' grep -q '4 opened, 0 refused, 3 lost' "$WORK/err"
         query "$i" 20 1 be 'SELECT 2'
     done
 } | make_trace login
-replay 0 login -q
+replay 0 login -q --no-preflight
 check 'a warning' grep -q 'warning: 4 statements were not sent and 0 got no answer, as 2 sessions were refused and 0 lost' "$WORK/err"
-replay 0 login
+replay 0 login --no-preflight
 check_equal 'no such user' '1 not-sent connect-failed - -1
 2 not-sent connect-failed - -1' "$(fates login 1)"
 check_equal 'no such database' 'not-sent connect-failed' "$(fates login 3 | cut -d' ' -f2,3 | sort -u)"
