@@ -1,6 +1,7 @@
 #include "replay/inquiry.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 
@@ -17,6 +18,9 @@ enum { SQL_MAX_BYTES = 48 * 1024 };
 #define BEFORE_EACH                                                                                \
     "SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = 1000; "                          \
     "SET LOCAL statement_timeout = 10000; "
+
+/* The first column of each row: a server that answers anything to everything does not know it. */
+#define WITNESS "pgrehearse asks"
 
 void rh_inquiry_init(struct rh_inquiry *q, struct rh_conn *conn, struct rh_findings *findings)
 {
@@ -41,7 +45,9 @@ bool rh_inquiry_ask(struct rh_inquiry *q, const char *what, const char *sql)
     q->at = 0;
     rh_buf_clear(&q->sql);
     rh_buf_add_cstr(&q->sql, BEFORE_EACH);
+    rh_buf_add_cstr(&q->sql, "SELECT '" WITNESS "', q.* FROM (");
     rh_buf_add_cstr(&q->sql, sql);
+    rh_buf_add_cstr(&q->sql, ") q");
     if (q->sql.over) {
         rh_findings_add(q->findings, RH_GRADE_NOTE, "not-looked-at",
                         "%s could not be looked at: the names are too many", what);
@@ -63,7 +69,13 @@ bool rh_inquiry_ask(struct rh_inquiry *q, const char *what, const char *sql)
 
 bool rh_inquiry_next(struct rh_inquiry *q, uint32_t columns, struct rh_probe_row *row)
 {
-    return rh_probe_next_row(&q->probe, &q->at, row) && row->count == columns;
+    if (!rh_probe_next_row(&q->probe, &q->at, row) || row->count != columns + 1 ||
+        !rh_span_is(row->values[0], WITNESS)) {
+        return false;
+    }
+    memmove(row->values, row->values + 1, columns * sizeof row->values[0]);
+    row->count = columns;
+    return true;
 }
 
 int64_t rh_inquiry_int(struct rh_span value)

@@ -29,13 +29,13 @@ void rh_inquiry_init(struct rh_inquiry *q, struct rh_conn *conn, struct rh_findi
 void rh_inquiry_release(struct rh_inquiry *q);
 
 /*
- * Ask with one query, in which names are those of pg_catalog, and which the server ends after some
+ * Ask with one SELECT, in which names are those of pg_catalog, and which the server ends after some
  * seconds.  False if there is no answer; then a note says that `what` ("the replication slots")
  * could not be looked at, and why.
  */
 bool rh_inquiry_ask(struct rh_inquiry *q, const char *what, const char *sql);
-/* The next row of the answer; one without so many columns ends it (a server that answers anything
- * to everything). */
+/* The next row of the answer; one that is none of such an answer (a server that answers anything to
+ * everything) ends it.  At most RH_PROBE_COLUMNS_MAX - 1 columns. */
 bool rh_inquiry_next(struct rh_inquiry *q, uint32_t columns, struct rh_probe_row *row);
 
 /* What a value says: -1 if it is no integer of 0 or more; false if it is not "t". */

@@ -100,16 +100,25 @@ static void check_others(struct rh_inquiry *q, struct rh_target *target, bool so
                         "other clients have transactions open on %s: a replay there may do harm",
                         target->address);
         rh_findings_advise(q->findings, "--allow-source replays all the same");
-    } else if (!sees_all && target->others != 0) {
-        /* Where the address tells nothing, this look is all that protects the source. */
-        rh_findings_add(q->findings, source_is_told ? RH_GRADE_NOTE : RH_GRADE_WARNING,
-                        "others-unseen",
+        return;
+    }
+    if (sees_all || target->others == 0) {
+        return;
+    }
+    /* Where the address tells nothing, this look is all that protects the source. */
+    enum rh_grade grade = source_is_told ? RH_GRADE_NOTE : RH_GRADE_WARNING;
+    if (target->others > 0) {
+        rh_findings_add(q->findings, grade, "others-unseen",
                         "other clients are connected to %s, and this user cannot see whether they "
                         "have transactions open",
                         target->address);
-        rh_findings_advise(q->findings, "make sure that nobody needs that server; a member of "
-                                        "pg_read_all_stats can see it");
+    } else {
+        rh_findings_add(q->findings, grade, "others-unseen",
+                        "whether other clients have transactions open on %s cannot be seen",
+                        target->address);
     }
+    rh_findings_advise(q->findings, "make sure that nobody needs that server; a member of "
+                                    "pg_read_all_stats can see it");
 }
 
 /* The connector refuses the source; what is left is to say what it cannot know. */
