@@ -181,7 +181,7 @@ static int run_engine(struct rh_calibration_run *run, const struct rh_calibratio
     struct rh_run_header header;
     uint32_t limit = s->plan->peak_count > c->files ? (uint32_t) c->files : 0;
     snprintf(path, sizeof path, "%s/run", replay->host);
-    rh_run_header_init(&header, rh_trace_file_header(s->file), replay, target, o->trace_path);
+    rh_run_header_init(&header, rh_trace_file_header(s->file), replay, target, NULL, o->trace_path);
     const struct rh_engine_setup setup = {
         .plan = s->plan,
         .connector = connector,
@@ -215,6 +215,30 @@ static int run_engine(struct rh_calibration_run *run, const struct rh_calibratio
     return rc;
 }
 
+/* The null server is ours, so that what is found there matters to nobody. */
+static int probe(struct rh_target *target, struct rh_connector *connector,
+                 const struct rh_plan *plan, const struct rh_replay_options *replay,
+                 struct rh_error *err)
+{
+    struct rh_identities ids;
+    struct rh_findings findings;
+    struct rh_inquiry inquiry;
+    struct rh_conn *conn;
+    bool refused;
+    int rc = -1;
+    rh_identities_init(&ids, plan, replay);
+    rh_findings_init(&findings);
+    if (rh_target_connect(&conn, connector, &ids, &refused, err) == 0) {
+        rh_inquiry_init(&inquiry, conn, &findings);
+        rc = rh_target_probe(target, &inquiry, NULL, replay, err);
+        rh_inquiry_release(&inquiry);
+        rh_conn_close(conn);
+    }
+    rh_findings_release(&findings);
+    rh_identities_release(&ids);
+    return rc;
+}
+
 static int replay_on(struct rh_calibration_run *run, const struct rh_calibration *c,
                      const struct rh_calibration_options *o, struct rh_replay_options *replay,
                      struct rh_error *err)
@@ -226,7 +250,7 @@ static int replay_on(struct rh_calibration_run *run, const struct rh_calibration
     const struct rh_connector_options where = {.host = replay->host, .port = replay->port};
     if (subject_open(&s, o->trace_path, replay, err) == 0 &&
         rh_connector_new(&connector, &where, err) == 0 &&
-        rh_target_probe(&target, connector, s.plan, NULL, replay, err) == 0) {
+        probe(&target, connector, s.plan, replay, err) == 0) {
         rc = run_engine(run, c, &s, connector, &target, o, replay, err);
     }
     rh_connector_free(connector);

@@ -88,7 +88,7 @@ static void add_findings(struct rh_run_header *h, const struct rh_replay_options
     if (o->no_preflight) {
         add(h, "preflight", "left out");
     }
-    for (uint32_t i = 0; i < findings->count; i++) {
+    for (uint32_t i = 0; findings && i < findings->count; i++) {
         if (findings->items[i].grade == RH_GRADE_WARNING) {
             add(h, "preflight", "warning: %s", findings->items[i].text.data);
         }

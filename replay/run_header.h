@@ -29,6 +29,7 @@ struct rh_run_header {
     size_t cap;
 };
 
+/* Of the findings (NULL: nothing was looked for) the warnings are kept. */
 void rh_run_header_init(struct rh_run_header *h, const struct rh_trace_header *trace,
                         const struct rh_replay_options *options, const struct rh_target *target,
                         const struct rh_findings *findings, const char *trace_path);
