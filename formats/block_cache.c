@@ -148,7 +148,7 @@ const struct rh_trace_block *rh_block_cache_get(struct rh_block_cache *c, uint32
     }
     give_up_oldest(c);
     e = take_entry(c);
-    *result = rh_trace_block_load(&e->block, &c->loader, c->file, index, err);
+    *result = rh_trace_block_load(&e->block, &c->loader, c->file, index, true, err);
     c->decodes++;
     if (*result != 1) {
         keep_spare(c, e);

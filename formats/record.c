@@ -138,6 +138,9 @@ void rh_record_init(struct rh_record *r)
 
 int rh_record_text(const struct rh_record *r, struct rh_buf *out)
 {
+    if (r->tmpl.data && r->literal_count > 0 && !r->literals) {
+        return -1;
+    }
     if (r->tmpl.data) {
         return rh_template_join(r->tmpl, r->literals, r->literal_count, out);
     }

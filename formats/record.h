@@ -206,7 +206,7 @@ struct rh_record {
 void rh_record_init(struct rh_record *r);
 
 /* Append the whole text; nothing for a record without text.  -1 when the buffer's maximum is
- * passed. */
+ * passed, or the reader was to leave literals out (trace_reader.h). */
 int rh_record_text(const struct rh_record *r, struct rh_buf *out);
 /* *to is *from with all it points to copied into the arena. */
 void rh_record_copy(struct rh_record *to, const struct rh_record *from, struct rh_arena *arena);

@@ -1,7 +1,8 @@
 /*
  * formats/start_order.h
  *
- * A stable order of times: radix sort over as many bits as they differ in.
+ * A stable order of times.  Times that are nearly in order (a log is in order of ends) are put right
+ * by insertion; others by radix sort over as many bits as they differ in.
  */
 #ifndef RH_FORMATS_START_ORDER_H
 #define RH_FORMATS_START_ORDER_H
@@ -9,14 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rh_start_order_pair {
-    uint64_t key;
-    uint32_t index;
-};
-
 struct rh_start_order {
-    uint32_t *order; /* indexes, earliest first; equal times as they came */
-    struct rh_start_order_pair *pairs[2];
+    uint32_t *order;   /* indexes, earliest first; equal times as they came */
+    uint64_t *keys[2]; /* distance from the smallest time, and below it the index */
     uint32_t cap;
 };
 

@@ -17,7 +17,8 @@ void rh_trace_block_release(struct rh_trace_block *b)
 }
 
 int rh_trace_block_load(struct rh_trace_block *b, struct rh_block_loader *l,
-                        const struct rh_trace_file *f, uint32_t index, struct rh_error *err)
+                        const struct rh_trace_file *f, uint32_t index, bool with_values,
+                        struct rh_error *err)
 {
     struct rh_block_bytes bytes;
     const struct rh_block_info *info = rh_trace_file_block(f, index);
@@ -31,7 +32,10 @@ int rh_trace_block_load(struct rh_trace_block *b, struct rh_block_loader *l,
     if (result != 1) {
         return result;
     }
-    return rh_trace_block_decode(b, &bytes) == 0;
+    if (rh_trace_block_decode(b, &bytes) != 0) {
+        return 0;
+    }
+    return !with_values || rh_trace_block_decode_values(b) == 0;
 }
 
 static inline int64_t at(const struct rh_trace_block *b, enum rh_column column, uint32_t row)
@@ -119,10 +123,10 @@ static void fill_text(const struct rh_trace_block *b, uint32_t row, struct rh_re
         r->template_id = (uint32_t) t;
         r->tmpl = b->state.templates[t];
         r->literal_count = b->slot_counts[t];
-        r->literals = r->literal_count ? b->literals + b->literal_first[row] : NULL;
+        r->literals = r->literal_count && b->literals ? b->literals + b->literal_first[row] : NULL;
     }
     r->param_count = (uint32_t) at(b, RH_COLUMN_PARAM_COUNT, row);
-    if (r->param_count > 0) {
+    if (r->param_count > 0 && b->params) {
         r->params = b->params + b->param_first[row];
     }
 }
@@ -145,11 +149,6 @@ static void fill_rare(const struct rh_trace_block *b, uint32_t row, struct rh_re
     }
     if (c[RH_COLUMN_STEPS].values) {
         r->steps = string_at(b, RH_COLUMN_STEPS, row);
-    }
-    if (b->result_format_first) {
-        r->result_format_count = (uint32_t) at(b, RH_COLUMN_RESULT_FORMAT_COUNT, row);
-        r->result_formats =
-            r->result_format_count ? b->result_formats + b->result_format_first[row] : NULL;
     }
     if (c[RH_COLUMN_ROW_LIMIT].values) {
         r->row_limit = (int32_t) at(b, RH_COLUMN_ROW_LIMIT, row);
@@ -178,8 +177,18 @@ void rh_trace_block_record(const struct rh_trace_block *b, uint32_t row, struct 
     r->txn = (uint8_t) at(b, RH_COLUMN_TXN, row);
     r->hold = (enum rh_reason) at(b, RH_COLUMN_HOLD, row);
     fill_text(b, row, r);
-    rh_trace_block_outcome(b, row, &r->outcome);
-    fill_rare(b, row, r);
+    r->result_format_count = (uint32_t) at(b, RH_COLUMN_RESULT_FORMAT_COUNT, row);
+    if (b->result_format_first && r->result_format_count > 0) {
+        r->result_formats = b->result_formats + b->result_format_first[row];
+    }
+    if (b->plain_outcome) {
+        r->outcome.done_ns = after(b, r->start_ns, at(b, RH_COLUMN_DURATION, row));
+    } else {
+        rh_trace_block_outcome(b, row, &r->outcome);
+    }
+    if (!b->plain_rest) {
+        fill_rare(b, row, r);
+    }
     if (b->is_run) {
         fill_run(b, row, r);
     }

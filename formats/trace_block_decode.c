@@ -12,11 +12,7 @@ enum { OTHER_COLUMNS = RH_COLUMN_DETAILS - RH_COLUMN_START_UNITS + 1 };
 struct decoder {
     struct rh_trace_block *b;
     struct rh_span blobs;
-    int64_t min;
     struct rh_mp others[OTHER_COLUMNS]; /* where each begins; left 0: not there */
-    uint32_t *by_template;              /* rows by template, those without one last */
-    uint32_t *uses;                     /* by template */
-    struct rh_span *texts;              /* scratch of one column */
 };
 
 static struct rh_mp *other(struct decoder *d, enum rh_column column)
@@ -243,129 +239,6 @@ static int decode_starts(struct decoder *d)
     return 0;
 }
 
-static void group_by_template(struct decoder *d)
-{
-    struct rh_trace_block *b = d->b;
-    uint32_t templates = b->state.template_count;
-    d->uses = rh_arena_alloc(&b->arena, (templates + 1) * sizeof *d->uses);
-    d->by_template = rh_arena_alloc(&b->arena, b->row_count * sizeof *d->by_template);
-    uint32_t *next = rh_arena_alloc(&b->arena, (templates + 1) * sizeof *next);
-    memset(d->uses, 0, (templates + 1) * sizeof *d->uses);
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        int64_t t = rh_int_column_at(&b->columns[RH_COLUMN_TEMPLATE], i);
-        d->uses[t == RH_INT_UNKNOWN ? templates : (uint32_t) t]++;
-    }
-    uint32_t place = 0;
-    for (uint32_t t = 0; t <= templates; t++) {
-        next[t] = place;
-        place += d->uses[t];
-    }
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        int64_t t = rh_int_column_at(&b->columns[RH_COLUMN_TEMPLATE], i);
-        d->by_template[next[t == RH_INT_UNKNOWN ? templates : (uint32_t) t]++] = i;
-    }
-}
-
-/* Lists of values, one a row: how many each row has, and where in `out` they go. */
-struct lists {
-    uint32_t *counts; /* by row */
-    uint32_t *first;  /* by row */
-    uint32_t total;
-    struct rh_span *out;
-};
-
-static int place_lists(struct decoder *d, struct lists *x)
-{
-    struct rh_trace_block *b = d->b;
-    x->first = rh_arena_alloc(&b->arena, b->row_count * sizeof *x->first);
-    x->total = 0;
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        x->first[i] = x->total;
-        if (x->counts[i] > RH_BLOCK_VALUES_MAX - x->total) {
-            return -1;
-        }
-        x->total += x->counts[i];
-    }
-    x->out = rh_arena_alloc(&b->arena, x->total * sizeof *x->out);
-    return 0;
-}
-
-/* One column: the values at `place` of the rows by_template[first..end). */
-static int decode_place(struct decoder *d, struct lists *x, struct rh_mp *m, uint32_t first,
-                        uint32_t end, uint32_t place)
-{
-    uint32_t n = 0;
-    for (uint32_t k = first; k < end; k++) {
-        n += x->counts[d->by_template[k]] > place;
-    }
-    if (rh_value_column_get(m, n, d->blobs, &d->b->arena, d->texts) != 0) {
-        return -1;
-    }
-    const struct rh_span *from = d->texts;
-    for (uint32_t k = first; k < end; k++) {
-        uint32_t row = d->by_template[k];
-        if (x->counts[row] > place) {
-            x->out[x->first[row] + place] = *from++;
-        }
-    }
-    return 0;
-}
-
-static int decode_shared(struct decoder *d, struct lists *x, struct rh_mp *m, int64_t uses_min)
-{
-    const struct rh_trace_block *b = d->b;
-    const struct rh_int_column *templates = &b->columns[RH_COLUMN_TEMPLATE];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        int64_t t = rh_int_column_at(templates, i);
-        n += t == RH_INT_UNKNOWN || d->uses[t] < uses_min ? x->counts[i] : 0;
-    }
-    struct rh_span *texts = rh_arena_alloc(&d->b->arena, n * sizeof *texts);
-    if (rh_value_column_get(m, n, d->blobs, &d->b->arena, texts) != 0) {
-        return -1;
-    }
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        int64_t t = rh_int_column_at(templates, i);
-        if (t == RH_INT_UNKNOWN || d->uses[t] < uses_min) {
-            for (uint32_t k = 0; k < x->counts[i]; k++) {
-                x->out[x->first[i] + k] = *texts++;
-            }
-        }
-    }
-    return 0;
-}
-
-static int decode_lists(struct decoder *d, struct lists *x, enum rh_column column, int64_t uses_min)
-{
-    struct rh_mp *m = other(d, column);
-    uint32_t columns;
-    if (place_lists(d, x) != 0) {
-        return -1;
-    }
-    if (x->total == 0) {
-        return 0;
-    }
-    if (m->left == 0 || rh_mp_get_array(m, &columns) != 0) {
-        return -1;
-    }
-    uint32_t first = 0;
-    for (uint32_t t = 0; t < d->b->state.template_count; t++) {
-        uint32_t end = first + d->uses[t];
-        uint32_t longest = 0;
-        for (uint32_t k = first; k < end && d->uses[t] >= uses_min; k++) {
-            uint32_t count = x->counts[d->by_template[k]];
-            longest = count > longest ? count : longest;
-        }
-        for (uint32_t place = 0; place < longest; place++) {
-            if (decode_place(d, x, m, first, end, place) != 0) {
-                return -1;
-            }
-        }
-        first = end;
-    }
-    return decode_shared(d, x, m, uses_min);
-}
-
 static uint32_t count_slots(struct rh_span tmpl)
 {
     uint32_t n = 0;
@@ -375,99 +248,12 @@ static uint32_t count_slots(struct rh_span tmpl)
     return n;
 }
 
-static int decode_literals(struct decoder *d, int64_t uses_min)
+static void count_slots_of_templates(struct rh_trace_block *b)
 {
-    struct rh_trace_block *b = d->b;
-    struct lists x = {0};
     b->slot_counts = rh_arena_alloc(&b->arena, b->state.template_count * sizeof *b->slot_counts);
     for (uint32_t t = 0; t < b->state.template_count; t++) {
         b->slot_counts[t] = count_slots(b->state.templates[t]);
     }
-    x.counts = rh_arena_alloc(&b->arena, b->row_count * sizeof *x.counts);
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        int64_t t = rh_int_column_at(&b->columns[RH_COLUMN_TEMPLATE], i);
-        x.counts[i] = t == RH_INT_UNKNOWN ? 0 : b->slot_counts[t];
-    }
-    if (decode_lists(d, &x, RH_COLUMN_LITERALS, uses_min) != 0) {
-        return -1;
-    }
-    for (uint32_t i = 0; i < x.total; i++) {
-        if (!x.out[i].data) {
-            return -1;
-        }
-    }
-    b->literals = x.out;
-    b->literal_first = x.first;
-    return 0;
-}
-
-static int decode_params(struct decoder *d, int64_t uses_min)
-{
-    struct rh_trace_block *b = d->b;
-    struct lists x = {0};
-    x.counts = rh_arena_alloc(&b->arena, b->row_count * sizeof *x.counts);
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        x.counts[i] = (uint32_t) rh_int_column_at(&b->columns[RH_COLUMN_PARAM_COUNT], i);
-    }
-    if (decode_lists(d, &x, RH_COLUMN_PARAMS, uses_min) != 0) {
-        return -1;
-    }
-    struct rh_int_column types = {NULL, 0};
-    struct rh_int_column formats = {NULL, 0};
-    struct rh_mp *type_part = other(d, RH_COLUMN_PARAM_TYPES);
-    struct rh_mp *format_part = other(d, RH_COLUMN_PARAM_FORMATS);
-    if (x.total > 0 &&
-        ((type_part->left > 0 && rh_int_column_get(type_part, x.total, &b->arena, &types) != 0) ||
-         (format_part->left > 0 &&
-          rh_int_column_get(format_part, x.total, &b->arena, &formats) != 0) ||
-         !rh_int_column_within(&types, x.total, 0, UINT32_MAX) ||
-         !rh_int_column_within(&formats, x.total, 0, UINT8_MAX))) {
-        return -1;
-    }
-    b->params = rh_arena_alloc(&b->arena, x.total * sizeof *b->params);
-    for (uint32_t k = 0; k < x.total; k++) {
-        if (x.out[k].len > UINT32_MAX) {
-            return -1;
-        }
-        b->params[k] = (struct rh_param){
-            .data = x.out[k].data,
-            .len = (uint32_t) x.out[k].len,
-            .type = (uint32_t) rh_int_column_at(&types, k),
-            .format = (uint8_t) rh_int_column_at(&formats, k),
-        };
-    }
-    b->param_first = x.first;
-    return 0;
-}
-
-static int decode_result_formats(struct decoder *d)
-{
-    struct rh_trace_block *b = d->b;
-    struct rh_int_column formats;
-    uint32_t total = 0;
-    b->result_format_first = NULL;
-    uint32_t *first = rh_arena_alloc(&b->arena, b->row_count * sizeof *first);
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        first[i] = total;
-        total += (uint32_t) rh_int_column_at(&b->columns[RH_COLUMN_RESULT_FORMAT_COUNT], i);
-        if (total > RH_BLOCK_VALUES_MAX) {
-            return -1;
-        }
-    }
-    if (total == 0) {
-        return 0;
-    }
-    struct rh_mp *m = other(d, RH_COLUMN_RESULT_FORMATS);
-    if (m->left == 0 || rh_int_column_get(m, total, &b->arena, &formats) != 0 ||
-        !rh_int_column_within(&formats, total, 0, UINT16_MAX)) {
-        return -1;
-    }
-    b->result_formats = rh_arena_alloc(&b->arena, total * sizeof *b->result_formats);
-    for (uint32_t k = 0; k < total; k++) {
-        b->result_formats[k] = (uint16_t) rh_int_column_at(&formats, k);
-    }
-    b->result_format_first = first;
-    return 0;
 }
 
 static int decode_details(struct decoder *d)
@@ -494,19 +280,14 @@ static int decode_details(struct decoder *d)
     return 0;
 }
 
-static int decode_values(struct decoder *d)
+static bool none_varies(const struct rh_trace_block *b, const enum rh_column *columns, size_t n)
 {
-    int64_t uses_min = 1;
-    struct rh_mp *m = other(d, RH_COLUMN_USES_MIN_KEY);
-    if (m->left > 0 && rh_mp_get_int_in(m, 1, RH_BLOCK_RECORDS_MAX, &uses_min) != 0) {
-        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (b->columns[columns[i]].values) {
+            return false;
+        }
     }
-    d->texts = rh_arena_alloc(&d->b->arena, d->b->row_count * sizeof *d->texts);
-    if (decode_literals(d, uses_min) != 0 || decode_params(d, uses_min) != 0 ||
-        decode_result_formats(d) != 0) {
-        return -1;
-    }
-    return decode_details(d);
+    return true;
 }
 
 /* A record of a block where nothing differs but what fill_rare() in trace_block.c leaves out. */
@@ -528,22 +309,61 @@ static void fill_common(struct rh_trace_block *b)
     r->row_limit = (int32_t) c[RH_COLUMN_ROW_LIMIT].constant;
     r->function_oid = (uint32_t) c[RH_COLUMN_FUNCTION_OID].constant;
     r->count = (uint64_t) c[RH_COLUMN_COUNT].constant;
+    static const enum rh_column rest[] = {
+        RH_COLUMN_STATEMENT_NAME, RH_COLUMN_PORTAL_NAME, RH_COLUMN_APPLICATION,
+        RH_COLUMN_PREPARE_TEXT,   RH_COLUMN_STEPS,       RH_COLUMN_ROW_LIMIT,
+        RH_COLUMN_FUNCTION_OID,   RH_COLUMN_COUNT,
+    };
+    b->plain_rest = !b->details && none_varies(b, rest, sizeof rest / sizeof rest[0]);
+    static const enum rh_column outcome[] = {
+        RH_COLUMN_FIRST,    RH_COLUMN_PARSE, RH_COLUMN_BIND, RH_COLUMN_EXECUTE,
+        RH_COLUMN_SQLSTATE, RH_COLUMN_TAG,   RH_COLUMN_ROWS, RH_COLUMN_BYTES,
+        RH_COLUMN_RESULTS,  RH_COLUMN_TX_STATUS,
+    };
+    /* First answer and execution are kept as distances from the end. */
+    b->plain_outcome = b->row_count > 0 &&
+                       none_varies(b, outcome, sizeof outcome / sizeof outcome[0]) &&
+                       c[RH_COLUMN_FIRST].constant == RH_INT_UNKNOWN &&
+                       c[RH_COLUMN_EXECUTE].constant == RH_INT_UNKNOWN;
+    if (b->plain_outcome) {
+        rh_trace_block_outcome(b, 0, &r->outcome);
+    }
+}
+
+static void keep_values(struct decoder *d)
+{
+    struct rh_trace_block *b = d->b;
+    b->values = (struct rh_trace_block_values){
+        .blobs = d->blobs,
+        .uses_min = *other(d, RH_COLUMN_USES_MIN_KEY),
+        .literals = *other(d, RH_COLUMN_LITERALS),
+        .params = *other(d, RH_COLUMN_PARAMS),
+        .param_types = *other(d, RH_COLUMN_PARAM_TYPES),
+        .param_formats = *other(d, RH_COLUMN_PARAM_FORMATS),
+        .result_formats = *other(d, RH_COLUMN_RESULT_FORMATS),
+    };
+    b->with_values = false;
+    b->literals = NULL;
+    b->params = NULL;
+    b->result_formats = NULL;
+    b->result_format_first = NULL;
 }
 
 int rh_trace_block_decode(struct rh_trace_block *b, const struct rh_block_bytes *bytes)
 {
-    struct decoder d = {.b = b, .blobs = bytes->blobs, .min = bytes->frame.min};
+    struct decoder d = {.b = b, .blobs = bytes->blobs};
     b->row_count = bytes->frame.record_count;
-    if (rh_block_state_decode(&b->state, bytes->state, bytes->blobs, d.min, b->unit_ns,
+    if (rh_block_state_decode(&b->state, bytes->state, bytes->blobs, bytes->frame.min, b->unit_ns,
                               &b->arena) != 0 ||
         b->state.row_count != b->row_count || find_columns(&d, bytes->data) != 0 ||
         !within_limits(b) || !references_fit(b) || decode_starts(&d) != 0) {
         return -1;
     }
-    group_by_template(&d);
-    if (decode_values(&d) != 0) {
+    count_slots_of_templates(b);
+    if (decode_details(&d) != 0) {
         return -1;
     }
+    keep_values(&d);
     fill_common(b);
     return 0;
 }

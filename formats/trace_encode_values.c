@@ -8,7 +8,7 @@ enum list { LITERALS, PARAMS };
 static uint32_t literal_count(const struct rh_trace_encoder *e, uint32_t row)
 {
     uint32_t t = e->row_templates[row];
-    return t == RH_NO_STRING ? 0 : e->store->slot_counts[e->templates[t]];
+    return t == RH_NO_STRING ? 0 : e->store->facts[e->templates[t]].slot_count;
 }
 
 static uint32_t list_count(const struct rh_trace_encoder *e, uint32_t row, enum list which)
@@ -28,7 +28,7 @@ static uint32_t longest_list(const struct rh_trace_encoder *e, uint32_t t, uint3
                              uint32_t end, enum list which)
 {
     if (which == LITERALS) {
-        return e->store->slot_counts[e->templates[t]];
+        return e->store->facts[e->templates[t]].slot_count;
     }
     uint32_t longest = 0;
     for (uint32_t k = first; k < end; k++) {

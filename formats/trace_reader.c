@@ -71,6 +71,8 @@ struct rh_trace_reader {
     struct place until; /* this round ends here */
     bool round_is_last; /* of the current block */
 
+    enum rh_trace_want want;
+    uint32_t row; /* of `block`, that was given last; UINT32_MAX: it was a late one */
     const struct rh_session *session;
     uint64_t serial;
     uint8_t *bad; /* by block: it could not be decoded, and was counted */
@@ -151,6 +153,7 @@ int rh_trace_reader_open(struct rh_trace_reader **out, struct rh_trace_file *fil
     r->file = file;
     r->from_ns = from_ns;
     r->to_ns = to_ns;
+    r->want = RH_WANT_EVERYTHING;
     r->taken = place_first;
     r->until = place_first;
     r->round_is_last = true;
@@ -221,7 +224,7 @@ static const struct rh_trace_block *get_late_block(struct rh_trace_reader *r, ui
         }
     }
     place->used = false;
-    *result = rh_trace_block_load(&place->block, &r->loader, r->file, index, err);
+    *result = rh_trace_block_load(&place->block, &r->loader, r->file, index, true, err);
     if (*result != 1) {
         if (*result == 0) {
             count_damage(r, index);
@@ -410,7 +413,8 @@ static int load_next_block(struct rh_trace_reader *r, struct rh_error *err)
         if (is_late(info) || !overlaps(info, r->from_ns, r->to_ns)) {
             continue;
         }
-        int result = rh_trace_block_load(&r->block, &r->loader, r->file, index, err);
+        int result = rh_trace_block_load(&r->block, &r->loader, r->file, index,
+                                         r->want == RH_WANT_EVERYTHING, err);
         if (result < 0) {
             return -1;
         }
@@ -484,6 +488,7 @@ static bool take_late(struct rh_trace_reader *r, struct rh_record *record)
         return false;
     }
     *record = *late->record;
+    r->row = UINT32_MAX;
     r->session = record->session ? late->session : NULL;
     r->serial = late->place.block;
     return true;
@@ -497,6 +502,7 @@ static bool take_row(struct rh_trace_reader *r, struct rh_record *record)
         return false;
     }
     rh_trace_block_record(&r->block, row, record);
+    r->row = row;
     r->session = record->session ? &r->block.state.sessions[r->block.session_of[row]].s : NULL;
     r->serial = r->block.index;
     return true;
@@ -537,6 +543,26 @@ int rh_trace_reader_next(struct rh_trace_reader *r, struct rh_record *record, st
             return result;
         }
     }
+}
+
+void rh_trace_reader_want(struct rh_trace_reader *r, enum rh_trace_want want)
+{
+    r->want = want;
+}
+
+bool rh_trace_reader_complete(struct rh_trace_reader *r, struct rh_record *record)
+{
+    if (r->row == UINT32_MAX || r->block.with_values) {
+        return true;
+    }
+    if (rh_trace_block_decode_values(&r->block) != 0) {
+        return false;
+    }
+    /* The outcome may have come from a late record. */
+    struct rh_outcome outcome = record->outcome;
+    rh_trace_block_record(&r->block, r->row, record);
+    record->outcome = outcome;
+    return true;
 }
 
 const struct rh_session *rh_trace_reader_session(struct rh_trace_reader *r)

@@ -36,8 +36,7 @@ void rh_trace_row_store_release(struct rh_trace_row_store *s)
     rh_arena_release(&s->arena);
     rh_intern_release(&s->templates);
     rh_intern_release(&s->strings);
-    rh_free(s->slot_counts);
-    rh_free(s->state_marks);
+    rh_free(s->facts);
     *s = (struct rh_trace_row_store){0};
 }
 
@@ -53,20 +52,76 @@ size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s)
     return s->arena.used_bytes + s->templates.bytes + s->strings.bytes;
 }
 
+static uint32_t put_template(struct rh_trace_row_store *s, struct rh_span tmpl, bool *fresh)
+{
+    uint32_t id = rh_intern_put(&s->templates, tmpl, fresh);
+    if (*fresh) {
+        RH_GROW(s->facts, id, s->template_cap);
+        s->facts[id] = (struct rh_trace_row_template){
+            .slot_count = rh_template_slot_count(tmpl),
+            /* Most statements leave their session as it was: asked once a template. */
+            .changes_state = rh_session_state_concerns(tmpl, true),
+            .followers = {RH_NO_STRING, RH_NO_STRING},
+        };
+    }
+    return id;
+}
+
 uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_span tmpl)
 {
     bool fresh;
-    uint32_t id = rh_intern_put(&s->templates, tmpl, &fresh);
-    if (fresh) {
-        if (id >= s->template_cap) {
-            s->template_cap = s->template_cap ? s->template_cap * 2 : 256;
-            s->slot_counts = rh_realloc(s->slot_counts, s->template_cap, sizeof *s->slot_counts);
-            s->state_marks = rh_realloc(s->state_marks, s->template_cap, sizeof *s->state_marks);
-        }
-        s->slot_counts[id] = rh_template_slot_count(tmpl);
-        /* Most statements leave their session as it was: asked once a template. */
-        s->state_marks[id] = rh_session_state_concerns(tmpl, true);
+    return put_template(s, tmpl, &fresh);
+}
+
+/* The followers of `last`, newest first, or none. */
+static uint32_t *followers_of(const struct rh_trace_row_store *s, uint32_t last)
+{
+    return last < s->templates.count ? s->facts[last].followers : NULL;
+}
+
+static void note_follower(struct rh_trace_row_store *s, uint32_t last, uint32_t id)
+{
+    uint32_t *followers = followers_of(s, last);
+    if (followers && followers[0] != id) {
+        followers[1] = followers[0];
+        followers[0] = id;
     }
+}
+
+uint32_t rh_trace_row_store_next(struct rh_trace_row_store *s, uint32_t last, struct rh_span tmpl)
+{
+    uint32_t *followers = followers_of(s, last);
+    for (unsigned i = 0; followers && i < 2 && followers[i] != RH_NO_STRING; i++) {
+        uint32_t id = followers[i];
+        if (rh_span_equal(s->templates.items[id], tmpl)) {
+            note_follower(s, last, id);
+            return id;
+        }
+    }
+    uint32_t id = rh_trace_row_store_template(s, tmpl);
+    note_follower(s, last, id);
+    return id;
+}
+
+uint32_t rh_trace_row_store_split(struct rh_trace_row_store *s, uint32_t last, struct rh_span text,
+                                  struct rh_buf *tmpl, struct rh_literals *literals)
+{
+    uint32_t *followers = followers_of(s, last);
+    for (unsigned i = 0; followers && i < 2 && followers[i] != RH_NO_STRING; i++) {
+        uint32_t id = followers[i];
+        if (rh_template_match_split(&s->facts[id].match, s->templates.items[id], text, literals)) {
+            note_follower(s, last, id);
+            return id;
+        }
+    }
+    bool fresh;
+    rh_template_split(text, tmpl, literals);
+    uint32_t id = put_template(s, rh_buf_span(tmpl), &fresh);
+    if (!fresh) {
+        rh_template_match_learn(&s->facts[id].match, s->templates.items[id], literals->items,
+                                literals->count, &s->arena);
+    }
+    note_follower(s, last, id);
     return id;
 }
 
@@ -118,13 +173,16 @@ make_values(const struct rh_record *r, const struct rh_trace_row_text *text, str
     return values;
 }
 
+/* Of the durations -1 is unknown: all of them are, if the sign stays. */
 static bool has_extra(const struct rh_record *r)
 {
     const struct rh_outcome *o = &r->outcome;
-    return r->statement_name.data || r->portal_name.data || r->application.data ||
-           r->prepare_text.data || r->steps.data || r->detail.data || o->parse_ns >= 0 ||
-           o->bind_ns >= 0 || o->execute_ns >= 0 || r->result_format_count > 0 ||
-           r->row_limit != 0 || r->function_oid != 0 || r->count != 0;
+    uintptr_t texts = (uintptr_t) r->statement_name.data | (uintptr_t) r->portal_name.data |
+                      (uintptr_t) r->application.data | (uintptr_t) r->prepare_text.data |
+                      (uintptr_t) r->steps.data | (uintptr_t) r->detail.data;
+    uint64_t numbers =
+        r->result_format_count | (uint32_t) r->row_limit | r->function_oid | r->count;
+    return texts || numbers || (o->parse_ns & o->bind_ns & o->execute_ns) >= 0;
 }
 
 /* Types and formats only where one is not 0. */
@@ -196,6 +254,11 @@ make_extra(const struct rh_record *r, struct rh_trace_row_store *store, int64_t 
 static const struct rh_trace_row_run *make_run(const struct rh_run_part *run,
                                                struct rh_arena *arena, int64_t unit_ns)
 {
+    if (run->fate == 0 && run->reason == 0 && run->wait_ns <= 0 &&
+        run->planned_ns == RH_TIME_UNKNOWN && run->sent_ns == RH_TIME_UNKNOWN &&
+        run->ready_ns == RH_TIME_UNKNOWN) {
+        return &rh_trace_row_no_run;
+    }
     struct rh_trace_row_run x = {
         .fate = (uint8_t) run->fate,
         .reason = (uint8_t) run->reason,
@@ -204,10 +267,6 @@ static const struct rh_trace_row_run *make_run(const struct rh_run_part *run,
         .wait = run->wait_ns > 0 ? to_duration(run->wait_ns, unit_ns) : 0,
         .ready = rh_trace_row_units(run->ready_ns, unit_ns),
     };
-    if (x.fate == 0 && x.reason == 0 && x.wait == 0 && x.planned == RH_INT_UNKNOWN &&
-        x.sent == RH_INT_UNKNOWN && x.ready == RH_INT_UNKNOWN) {
-        return &rh_trace_row_no_run;
-    }
     struct rh_trace_row_run *kept = rh_arena_alloc(arena, sizeof *kept);
     *kept = x;
     return kept;
@@ -227,7 +286,7 @@ void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
     row->done = rh_trace_row_units(o->done_ns, unit_ns);
     row->rows = o->rows < 0 ? RH_INT_UNKNOWN : o->rows;
     row->bytes = o->bytes < 0 ? RH_INT_UNKNOWN : o->bytes;
-    row->tmpl = text->tmpl.data ? rh_trace_row_store_template(store, text->tmpl) : RH_NO_STRING;
+    row->tmpl = text->tmpl;
     row->literal_count = text->literal_count;
     row->param_count = r->param_count;
     row->flags = r->flags;

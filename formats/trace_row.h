@@ -9,6 +9,7 @@
 
 #include "common/arena.h"
 #include "common/intern.h"
+#include "common/template_match.h"
 #include "formats/record.h"
 #include "formats/session_state.h"
 #include "formats/value_column.h"
@@ -22,6 +23,7 @@ struct rh_trace_writer_session {
     int64_t opened; /* in the file's unit, RH_INT_UNKNOWN */
     int64_t closed;
     struct rh_session_state state;
+    uint32_t last_template;  /* of its newest row, a number of the window's store then */
     uint64_t known_names[8]; /* named statements that `state` has: hash of name and text */
     uint64_t first_ordinal;
     uint64_t last_ordinal;
@@ -100,15 +102,20 @@ struct rh_trace_row {
 extern const struct rh_trace_row_extra rh_trace_row_no_extra;
 extern const struct rh_trace_row_run rh_trace_row_no_run;
 
+/* What is known of a template besides its text. */
+struct rh_trace_row_template {
+    uint32_t slot_count;      /* what rh_template_slot_count() says */
+    bool changes_state;       /* such a statement may change the session's state */
+    uint32_t followers[2];    /* what came behind it, the latest first; RH_NO_STRING */
+    struct rh_template_match match;
+};
+
 /* What rows point to. */
 struct rh_trace_row_store {
     struct rh_arena arena;
     struct rh_intern templates;
     struct rh_intern strings;
-    /* By template: what rh_template_slot_count() says, and whether such a statement may change the
-     * session's state. */
-    uint32_t *slot_counts;
-    uint8_t *state_marks;
+    struct rh_trace_row_template *facts; /* by template */
     uint32_t template_cap;
 };
 
@@ -118,16 +125,23 @@ void rh_trace_row_store_clear(struct rh_trace_row_store *s);
 /* Bytes that rows of this store hold. */
 size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s);
 
-/* The number of a template, and its slots. */
+/* The number of a template. */
 uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_span tmpl);
+/* The same where it is likely to be one that followed `last` before: its session's last one, of this
+ * store or of none (any number may be given). */
+uint32_t rh_trace_row_store_next(struct rh_trace_row_store *s, uint32_t last, struct rh_span tmpl);
+/* The same of a whole text; *tmpl is the caller's scratch, *literals get what stands in its slots.
+ */
+uint32_t rh_trace_row_store_split(struct rh_trace_row_store *s, uint32_t last, struct rh_span text,
+                                  struct rh_buf *tmpl, struct rh_literals *literals);
 
 /* A time in the file's unit, rounded down, kept within RH_TRACE_TIME_MAX_NS; unknown stays unknown.
  */
 int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns);
 
-/* A record's text, split; tmpl.data NULL: it has none. */
+/* A record's text, split. */
 struct rh_trace_row_text {
-    struct rh_span tmpl;
+    uint32_t tmpl; /* its number in the store, RH_NO_STRING: it has none */
     const struct rh_span *literals;
     uint32_t literal_count;
 };

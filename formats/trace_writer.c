@@ -186,11 +186,6 @@ static int check_record(const struct rh_record *r, struct rh_error *err)
                             "session %u, statement %llu: larger than a trace can hold",
                             (unsigned) r->session, (unsigned long long) r->ordinal);
     }
-    if (r->tmpl.data && rh_template_slot_count(r->tmpl) != r->literal_count) {
-        return rh_error_set(
-            err, RH_ERR_FORMAT, "session %u, statement %llu: %u literals do not fit the template",
-            (unsigned) r->session, (unsigned long long) r->ordinal, (unsigned) r->literal_count);
-    }
     return 0;
 }
 
@@ -325,7 +320,7 @@ static struct rh_trace_row *window_add(struct rh_trace_window *win)
 static void add_outcome(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
                         const struct rh_record *r)
 {
-    static const struct rh_trace_row_text no_text = {0};
+    static const struct rh_trace_row_text no_text = {.tmpl = RH_NO_STRING};
     struct rh_trace_window *win = &w->window;
     struct rh_trace_row *target = NULL;
     bool is_open = s->open_ordinal == r->ordinal && r->ordinal != 0;
@@ -369,26 +364,48 @@ static void seal_if_full(struct rh_trace_writer *w)
     }
 }
 
-static struct rh_trace_row_text split_text(struct rh_trace_writer *w, const struct rh_record *r)
+/* With the number of its template in the window's store. */
+static int split_text(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
+                      const struct rh_record *r, struct rh_trace_row_text *text,
+                      struct rh_error *err)
 {
-    if (r->tmpl.data || !r->text.data) {
-        return (struct rh_trace_row_text){r->tmpl, r->literals,
-                                          r->tmpl.data ? r->literal_count : 0};
+    struct rh_trace_row_store *store = &w->window.store;
+    *text = (struct rh_trace_row_text){.tmpl = RH_NO_STRING};
+    if (r->tmpl.data) {
+        text->tmpl = rh_trace_row_store_next(store, s->last_template, r->tmpl);
+        text->literals = r->literals;
+        text->literal_count = r->literal_count;
+        if (store->facts[text->tmpl].slot_count != r->literal_count) {
+            return rh_error_set(err, RH_ERR_FORMAT,
+                                "session %u, statement %llu: %u literals do not fit the template",
+                                (unsigned) r->session, (unsigned long long) r->ordinal,
+                                (unsigned) r->literal_count);
+        }
+    } else if (r->text.data) {
+        text->tmpl =
+            rh_trace_row_store_split(store, s->last_template, r->text, &w->tmpl, &w->literals);
+        text->literals = w->literals.items;
+        text->literal_count = w->literals.count;
+    } else {
+        return 0;
     }
-    rh_template_split(r->text, &w->tmpl, &w->literals);
-    return (struct rh_trace_row_text){rh_buf_span(&w->tmpl), w->literals.items, w->literals.count};
+    s->last_template = text->tmpl;
+    return 0;
 }
 
 static void add_row(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
-                    const struct rh_record *r)
+                    const struct rh_record *r, struct rh_trace_row_text *text)
 {
-    struct rh_trace_row_text text = split_text(w, r);
     uint64_t ordinal = r->ordinal;
     int64_t start = place_in_session(w, s, r, &ordinal);
     bool late = is_late(w, s, start) || (is_first_opening(r) && is_late_opening(w, s, start));
     struct rh_trace_window *win = late ? &w->late : &w->window;
     struct rh_trace_row *row = window_add(win);
-    rh_trace_row_make(row, r, &text, &win->store, w->unit_ns);
+    if (late && text->tmpl != RH_NO_STRING) {
+        text->tmpl = rh_trace_row_store_template(&win->store,
+                                                 w->window.store.templates.items[text->tmpl]);
+    }
+    rh_trace_row_make(row, r, text, &win->store, w->unit_ns);
     row->session = s;
     row->ordinal = ordinal;
     move_row(row, start, r->start_ns != RH_TIME_UNKNOWN, w->unit_ns);
@@ -413,7 +430,11 @@ int rh_trace_writer_add(struct rh_trace_writer *w, const struct rh_record *r, st
     if (r->kind == RH_KIND_OUTCOME) {
         add_outcome(w, s, r);
     } else {
-        add_row(w, s, r);
+        struct rh_trace_row_text text;
+        if (split_text(w, s, r, &text, err) != 0) {
+            return -1;
+        }
+        add_row(w, s, r, &text);
     }
     seal_if_full(w);
     return report_failure(w, err);

@@ -30,6 +30,7 @@ static struct rh_trace_writer_session *new_session(struct rh_trace_writer *w, ui
     s->opened = rh_trace_row_units(s->s.opened_ns, w->unit_ns);
     s->closed = rh_trace_row_units(s->s.closed_ns, w->unit_ns);
     s->open_row = RH_NO_STRING;
+    s->last_template = RH_NO_STRING;
     s->changed = true;
     s->last_start = INT64_MIN;
     s->first_start = INT64_MAX;
@@ -184,7 +185,7 @@ void rh_trace_writer_apply(struct rh_trace_writer *w, const struct rh_trace_row 
         return;
     }
     bool named = row->kind != RH_KIND_QUERY && row->extra->statement_name != RH_NO_STRING;
-    bool changes = store->state_marks[row->tmpl] || (row->flags & RH_FLAG_SQL_EXECUTE);
+    bool changes = store->facts[row->tmpl].changes_state || (row->flags & RH_FLAG_SQL_EXECUTE);
     uint64_t hash = named ? named_hash(row, store) : 0;
     const size_t known_count = sizeof s->known_names / sizeof s->known_names[0];
     uint64_t *known = &s->known_names[hash >> 1 & (known_count - 1)];
