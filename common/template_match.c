@@ -98,8 +98,7 @@ static bool cut_pieces(struct rh_template_match *m, struct rh_span tmpl)
 }
 
 void rh_template_match_learn(struct rh_template_match *m, struct rh_span tmpl,
-                             const struct rh_span *literals, uint32_t count,
-                             struct rh_arena *arena)
+                             const struct rh_span *literals, uint32_t count, struct rh_arena *arena)
 {
     if (!m->learned) {
         m->learned = true;
@@ -125,7 +124,8 @@ static inline const char *literal_end(const char *p, const char *end, unsigned s
         return NULL;
     }
     if (*p == '\'') {
-        const char *quote = seen & SHAPE_STRING ? memchr(p + 1, '\'', (size_t) (end - p - 1)) : NULL;
+        const char *quote =
+            seen & SHAPE_STRING ? memchr(p + 1, '\'', (size_t) (end - p - 1)) : NULL;
         return quote ? quote + 1 : NULL;
     }
     unsigned shape = *p == '-' ? SHAPE_MINUS : *p == '+' ? SHAPE_PLUS : SHAPE_DIGITS;

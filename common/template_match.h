@@ -5,9 +5,9 @@
  * templates in turn, so the template after the last one is known before its text is read; then only
  * the pieces between the literals are to be compared.
  *
- * The result is what rh_template_split() gives, or none.  A template takes part if that can be known
- * from its bytes and from literals that the scanner found in its places before: numbers of digits
- * with or without a sign, and strings in plain quotes.
+ * The result is what rh_template_split() gives, or none.  A template takes part if that can be
+ * known from its bytes and from literals that the scanner found in its places before: numbers of
+ * digits with or without a sign, and strings in plain quotes.
  */
 #ifndef RH_COMMON_TEMPLATE_MATCH_H
 #define RH_COMMON_TEMPLATE_MATCH_H
@@ -23,7 +23,8 @@ struct rh_template_match {
     bool usable;
 };
 
-/* Take in what rh_template_split() made of a text.  Memory comes from the arena, once a template. */
+/* Take in what rh_template_split() made of a text.  Memory comes from the arena, once a template.
+ */
 void rh_template_match_learn(struct rh_template_match *m, struct rh_span tmpl,
                              const struct rh_span *literals, uint32_t count,
                              struct rh_arena *arena);

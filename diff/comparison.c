@@ -198,6 +198,9 @@ static void observe_one(struct join *j, enum rh_side side, const struct rh_obser
         rh_side_summary_observe(&c->side[side], o);
         rh_query_table_observe(&c->queries, query, side, o, comparable(c, o));
     }
+    if (rh_error_table_needs_text(&c->errors, side, query, o)) {
+        rh_side_reader_complete(&j->reader[side]);
+    }
     rh_error_table_observe(&c->errors, side, query, o, &j->reader[side].record);
 }
 

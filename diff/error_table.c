@@ -81,7 +81,7 @@ uint32_t rh_record_text_head(const struct rh_record *r, char *text, uint32_t max
         char c = r->tmpl.data[i];
         if (c != RH_TEMPLATE_CONSTANT && c != RH_TEMPLATE_COMMENT) {
             append(text, &len, max, rh_span(&c, 1), cut);
-        } else if (used < r->literal_count) {
+        } else if (used < r->literal_count && r->literals) {
             append(text, &len, max, r->literals[used++], cut);
         }
     }
@@ -141,6 +141,17 @@ static uint32_t follow_failure(struct rh_error_table *t, enum rh_side side,
         rh_index_map_put(failed, session, group);
     }
     return 0;
+}
+
+bool rh_error_table_needs_text(struct rh_error_table *t, enum rh_side side, uint32_t query,
+                               const struct rh_observation *o)
+{
+    if (o->status != RH_OBSERVED_ERROR) {
+        return false;
+    }
+    uint32_t index = rh_error_table_put(t, query, o->sqlstate);
+    const struct rh_error_example *e = &t->items[index].example[side];
+    return !e->known || rh_statement_ref_before(&o->ref, &e->ref);
 }
 
 void rh_error_table_observe(struct rh_error_table *t, enum rh_side side, uint32_t query,

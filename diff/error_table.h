@@ -56,6 +56,9 @@ void rh_error_table_release(struct rh_error_table *t);
 /* The group, added if it is new; RH_ERROR_OTHER when the table is full. */
 uint32_t rh_error_table_put(struct rh_error_table *t, uint32_t query, uint32_t sqlstate);
 
+/* Whether rh_error_table_observe() will take the record's text as an example. */
+bool rh_error_table_needs_text(struct rh_error_table *t, enum rh_side side, uint32_t query,
+                               const struct rh_observation *o);
 /* See every observation of a side, in its order, whether it failed or not.  Counts a failure; the
  * example's text is taken from r. */
 void rh_error_table_observe(struct rh_error_table *t, enum rh_side side, uint32_t query,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/sql_template.h"
 
 static void expect(struct rh_side_reader *s, uint64_t statements)
 {
@@ -77,7 +78,11 @@ int rh_side_reader_rewind(struct rh_side_reader *s, struct rh_error *err)
     rh_query_lookup_init(&s->lookup, queries);
     s->read = 0;
     s->gaps = 0;
-    return rh_trace_reader_open(&s->reader, s->file, s->from_ns, s->to_ns, err);
+    if (rh_trace_reader_open(&s->reader, s->file, s->from_ns, s->to_ns, err) != 0) {
+        return -1;
+    }
+    rh_trace_reader_want(s->reader, RH_WANT_OUTCOMES);
+    return 0;
 }
 
 int rh_side_reader_next(struct rh_side_reader *s, struct rh_observation *o, struct rh_error *err)
@@ -99,11 +104,22 @@ int rh_side_reader_next(struct rh_side_reader *s, struct rh_observation *o, stru
 uint32_t rh_side_reader_query(struct rh_side_reader *s)
 {
     if (!s->query_known) {
+        if (s->record.literal_count >= RH_TEMPLATE_SLOTS_MAX) {
+            rh_side_reader_complete(s); /* then the template alone does not tell the query */
+        }
         uint64_t serial = rh_trace_reader_block_serial(s->reader);
         s->query = rh_query_lookup_find(&s->lookup, &s->record, serial);
         s->query_known = true;
     }
     return s->query;
+}
+
+void rh_side_reader_complete(struct rh_side_reader *s)
+{
+    if (!rh_trace_reader_complete(s->reader, &s->record)) {
+        /* Damaged: the text is shown without them. */
+        s->record.literal_count = 0;
+    }
 }
 
 double rh_side_reader_share(const struct rh_side_reader *s)

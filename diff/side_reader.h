@@ -63,6 +63,9 @@ int rh_side_reader_rewind(struct rh_side_reader *s, struct rh_error *err);
 int rh_side_reader_next(struct rh_side_reader *s, struct rh_observation *o, struct rh_error *err);
 /* The query of the record just given. */
 uint32_t rh_side_reader_query(struct rh_side_reader *s);
+/* s->record was given without literals (RH_WANT_OUTCOMES): get them where its text is to be shown.
+ */
+void rh_side_reader_complete(struct rh_side_reader *s);
 /* How far it is, 0..1. */
 double rh_side_reader_share(const struct rh_side_reader *s);
 

@@ -1,8 +1,8 @@
 /*
  * formats/start_order.h
  *
- * A stable order of times.  Times that are nearly in order (a log is in order of ends) are put right
- * by insertion; others by radix sort over as many bits as they differ in.
+ * A stable order of times.  Times that are nearly in order (a log is in order of ends) are put
+ * right by insertion; others by radix sort over as many bits as they differ in.
  */
 #ifndef RH_FORMATS_START_ORDER_H
 #define RH_FORMATS_START_ORDER_H

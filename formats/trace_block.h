@@ -69,8 +69,8 @@ static inline enum rh_kind rh_trace_block_kind(const struct rh_trace_block *b, u
     return (enum rh_kind) rh_int_column_at(&b->columns[RH_COLUMN_KIND], row);
 }
 
-/* *r points into the block.  Without values its literals, params and result_formats are NULL, though
- * it tells how many there are. */
+/* *r points into the block.  Without values its literals, params and result_formats are NULL,
+ * though it tells how many there are. */
 void rh_trace_block_record(const struct rh_trace_block *b, uint32_t row, struct rh_record *r);
 /* Only the outcome of a row. */
 void rh_trace_block_outcome(const struct rh_trace_block *b, uint32_t row, struct rh_outcome *o);

@@ -316,9 +316,8 @@ static void fill_common(struct rh_trace_block *b)
     };
     b->plain_rest = !b->details && none_varies(b, rest, sizeof rest / sizeof rest[0]);
     static const enum rh_column outcome[] = {
-        RH_COLUMN_FIRST,    RH_COLUMN_PARSE, RH_COLUMN_BIND, RH_COLUMN_EXECUTE,
-        RH_COLUMN_SQLSTATE, RH_COLUMN_TAG,   RH_COLUMN_ROWS, RH_COLUMN_BYTES,
-        RH_COLUMN_RESULTS,  RH_COLUMN_TX_STATUS,
+        RH_COLUMN_FIRST, RH_COLUMN_PARSE, RH_COLUMN_BIND,  RH_COLUMN_EXECUTE, RH_COLUMN_SQLSTATE,
+        RH_COLUMN_TAG,   RH_COLUMN_ROWS,  RH_COLUMN_BYTES, RH_COLUMN_RESULTS, RH_COLUMN_TX_STATUS,
     };
     /* First answer and execution are kept as distances from the end. */
     b->plain_outcome = b->row_count > 0 &&

@@ -141,6 +141,14 @@ static int compare_sessions(const void *a, const void *b)
     return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
+static inline uint64_t outcome_difference(const struct rh_trace_row *a,
+                                          const struct rh_trace_row *b)
+{
+    return (uint64_t) (a->rows ^ b->rows) | (uint64_t) (a->bytes ^ b->bytes) |
+           (a->sqlstate ^ b->sqlstate) | (a->tag ^ b->tag) | (a->results ^ b->results) |
+           (uint64_t) (a->tx_status ^ b->tx_status);
+}
+
 /* What is to be known of all rows before the first column is made. */
 static void summarise(struct rh_trace_encoder *e, struct rh_trace_row *const *rows, uint32_t count)
 {
@@ -148,6 +156,7 @@ static void summarise(struct rh_trace_encoder *e, struct rh_trace_row *const *ro
     e->max = count > 0 ? rows[count - 1]->start : 0;
     e->statement_count = 0;
     e->has_outcomes = false;
+    uint64_t differs = 0;
     e->has_extra = false;
     e->has_run = false;
     e->session_count = 0;
@@ -159,7 +168,9 @@ static void summarise(struct rh_trace_encoder *e, struct rh_trace_row *const *ro
         e->has_outcomes |= r->kind == RH_KIND_OUTCOME;
         e->has_extra |= r->extra != &rh_trace_row_no_extra;
         e->has_run |= r->run != &rh_trace_row_no_run;
+        differs |= outcome_difference(r, rows[0]);
     }
+    e->outcomes_differ = differs != 0;
 }
 
 /* From start order to session order, which keeps the order within each session. */

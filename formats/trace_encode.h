@@ -27,6 +27,7 @@ struct rh_trace_encoder {
     int64_t max;
     uint32_t statement_count;
     bool has_outcomes;
+    bool outcomes_differ; /* in what put_outcome() puts */
     bool has_extra;
     bool has_run;
 

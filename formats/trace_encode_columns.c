@@ -181,7 +181,9 @@ static void fill_row(struct rh_trace_encoder *e, uint32_t i, struct previous *p)
     const struct rh_trace_row *r = e->rows[i];
     put_identity(e, i, r, p);
     put_times(e, i, r, p);
-    put_outcome(e, i, r);
+    if (i == 0 || e->outcomes_differ) {
+        put_outcome(e, i, r);
+    }
     if (e->has_extra) {
         put_extra(e, i, r);
     }

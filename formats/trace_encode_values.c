@@ -38,11 +38,38 @@ static uint32_t longest_list(const struct rh_trace_encoder *e, uint32_t t, uint3
     return longest;
 }
 
-static void put_place(struct rh_trace_encoder *e, uint32_t first, uint32_t end, uint32_t place,
-                      enum list which)
+/* The usual case: integers in all rows.  How many; 0, and nothing is put, where it is another. */
+static uint32_t put_integers(struct rh_trace_encoder *e, uint32_t t, uint32_t first, uint32_t end,
+                             uint32_t place, enum list which)
 {
-    struct rh_value *values = rh_trace_encode_value_room(e, end - first);
+    int64_t *flat = rh_trace_encode_flat(e, end - first);
+    uint32_t slots = e->store->facts[e->templates[t]].slot_count;
+    uint32_t index = which == LITERALS ? place : slots + place;
     uint32_t n = 0;
+    for (uint32_t k = first; k < end; k++) {
+        uint32_t row = e->by_template[k];
+        if (which == PARAMS && e->row_params[row] <= place) {
+            continue;
+        }
+        const struct rh_value *v = &e->row_values[row][index];
+        if (v->tag != RH_VALUE_INT) {
+            return 0;
+        }
+        flat[n++] = v->u.number;
+    }
+    rh_value_column_put_integers(&e->data, flat, n);
+    return n;
+}
+
+/* How many values there are. */
+static uint32_t put_place(struct rh_trace_encoder *e, uint32_t t, uint32_t first, uint32_t end,
+                          uint32_t place, enum list which)
+{
+    uint32_t n = put_integers(e, t, first, end, place, which);
+    if (n > 0) {
+        return n;
+    }
+    struct rh_value *values = rh_trace_encode_value_room(e, end - first);
     for (uint32_t k = first; k < end; k++) {
         uint32_t row = e->by_template[k];
         if (list_count(e, row, which) > place) {
@@ -50,6 +77,7 @@ static void put_place(struct rh_trace_encoder *e, uint32_t first, uint32_t end, 
         }
     }
     rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
+    return n;
 }
 
 /* How many columns put_lists() makes. */
@@ -72,7 +100,7 @@ static void put_shared(struct rh_trace_encoder *e, uint32_t total, enum list whi
 {
     struct rh_value *values = rh_trace_encode_value_room(e, total);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < e->row_count; i++) {
+    for (uint32_t i = 0; total > 0 && i < e->row_count; i++) {
         uint32_t t = e->row_templates[i];
         if (t == RH_NO_STRING || e->template_uses[t] < RH_COLUMN_USES_MIN) {
             const struct rh_value *from = list_values(e, i, which);
@@ -85,12 +113,21 @@ static void put_shared(struct rh_trace_encoder *e, uint32_t total, enum list whi
     rh_value_column_put(&e->data, values, n, &e->blobs, &e->scratch);
 }
 
-static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list which)
+static uint64_t count_values(const struct rh_trace_encoder *e, enum list which)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < e->row_count; i++) {
-        total += list_count(e, i, which);
+    for (uint32_t t = 0; which == LITERALS && t < e->template_count; t++) {
+        total += (uint64_t) e->template_uses[t] * e->store->facts[e->templates[t]].slot_count;
     }
+    for (uint32_t i = 0; which == PARAMS && i < e->row_count; i++) {
+        total += e->row_params[i];
+    }
+    return total;
+}
+
+static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list which)
+{
+    uint64_t total = count_values(e, which);
     if (total == 0 || total > RH_BLOCK_VALUES_MAX) {
         return total == 0;
     }
@@ -102,7 +139,7 @@ static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list 
         if (e->template_uses[t] >= RH_COLUMN_USES_MIN) {
             uint32_t longest = longest_list(e, t, first, end, which);
             for (uint32_t place = 0; place < longest; place++) {
-                put_place(e, first, end, place, which);
+                total -= put_place(e, t, first, end, place, which);
             }
         }
         first = end;

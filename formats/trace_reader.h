@@ -20,13 +20,13 @@ int rh_trace_reader_open(struct rh_trace_reader **out, struct rh_trace_file *fil
                          int64_t to_ns, struct rh_error *err);
 
 enum rh_trace_want {
-    RH_WANT_OUTCOMES = 0,    /* all but what the next line says */
+    RH_WANT_OUTCOMES = 0,   /* all but what the next line says */
     RH_WANT_EVERYTHING = 1, /* literals, parameters and result formats too, as is usual */
 };
 
-/* What the caller needs of the records to come.  With RH_WANT_OUTCOMES, which is about twice as fast,
- * literals, params and result_formats of a record may be NULL although it tells how many there are
- * (then rh_record_text() fails); rh_trace_reader_complete() gets them. */
+/* What the caller needs of the records to come.  With RH_WANT_OUTCOMES, which is about twice as
+ * fast, literals, params and result_formats of a record may be NULL although it tells how many
+ * there are (then rh_record_text() fails); rh_trace_reader_complete() gets them. */
 void rh_trace_reader_want(struct rh_trace_reader *reader, enum rh_trace_want want);
 /* Get what was left out of the record just given, a whole block at a time; false when it is damaged
  * (it stays out). */

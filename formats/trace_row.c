@@ -226,29 +226,28 @@ make_extra(const struct rh_record *r, struct rh_trace_row_store *store, int64_t 
     if (!has_param_kinds(r) && !has_extra(r)) {
         return &rh_trace_row_no_extra;
     }
-    struct rh_trace_row_extra x = rh_trace_row_no_extra;
-    make_param_kinds(&x, r, &store->arena);
-    x.statement_name = put_string(store, r->statement_name);
-    x.portal_name = put_string(store, r->portal_name);
-    x.application = put_string(store, r->application);
-    x.prepare_text = put_string(store, r->prepare_text);
-    x.steps = put_string(store, r->steps);
-    x.parse = to_duration(r->outcome.parse_ns, unit_ns);
-    x.bind = to_duration(r->outcome.bind_ns, unit_ns);
-    x.execute = to_duration(r->outcome.execute_ns, unit_ns);
+    struct rh_trace_row_extra *x = rh_arena_alloc(&store->arena, sizeof *x);
+    *x = rh_trace_row_no_extra;
+    make_param_kinds(x, r, &store->arena);
+    x->statement_name = put_string(store, r->statement_name);
+    x->portal_name = put_string(store, r->portal_name);
+    x->application = put_string(store, r->application);
+    x->prepare_text = put_string(store, r->prepare_text);
+    x->steps = put_string(store, r->steps);
+    x->parse = to_duration(r->outcome.parse_ns, unit_ns);
+    x->bind = to_duration(r->outcome.bind_ns, unit_ns);
+    x->execute = to_duration(r->outcome.execute_ns, unit_ns);
     if (r->result_format_count > 0) {
         uint16_t *copy = rh_arena_alloc(&store->arena, r->result_format_count * sizeof *copy);
         memcpy(copy, r->result_formats, r->result_format_count * sizeof *copy);
-        x.result_formats = copy;
-        x.result_format_count = r->result_format_count;
+        x->result_formats = copy;
+        x->result_format_count = r->result_format_count;
     }
-    x.row_limit = r->row_limit;
-    x.function_oid = r->function_oid;
-    x.count = r->count;
-    x.detail = copy_value(&store->arena, r->detail);
-    struct rh_trace_row_extra *kept = rh_arena_alloc(&store->arena, sizeof *kept);
-    *kept = x;
-    return kept;
+    x->row_limit = r->row_limit;
+    x->function_oid = r->function_oid;
+    x->count = r->count;
+    x->detail = copy_value(&store->arena, r->detail);
+    return x;
 }
 
 static const struct rh_trace_row_run *make_run(const struct rh_run_part *run,

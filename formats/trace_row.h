@@ -23,8 +23,10 @@ struct rh_trace_writer_session {
     int64_t opened; /* in the file's unit, RH_INT_UNKNOWN */
     int64_t closed;
     struct rh_session_state state;
-    uint32_t last_template;  /* of its newest row, a number of the window's store then */
-    uint64_t known_names[8]; /* named statements that `state` has: hash of name and text */
+    uint32_t last_template; /* of its newest row, a number of the window's store then */
+    /* Named statements that `state` has, hash of name and text: in groups by the hash, in each the
+     * newest first. */
+    uint64_t known_names[16][4];
     uint64_t first_ordinal;
     uint64_t last_ordinal;
     int64_t last_start;    /* of a record with an ordinal */
@@ -104,9 +106,9 @@ extern const struct rh_trace_row_run rh_trace_row_no_run;
 
 /* What is known of a template besides its text. */
 struct rh_trace_row_template {
-    uint32_t slot_count;      /* what rh_template_slot_count() says */
-    bool changes_state;       /* such a statement may change the session's state */
-    uint32_t followers[2];    /* what came behind it, the latest first; RH_NO_STRING */
+    uint32_t slot_count;   /* what rh_template_slot_count() says */
+    bool changes_state;    /* such a statement may change the session's state */
+    uint32_t followers[2]; /* what came behind it, the latest first; RH_NO_STRING */
     struct rh_template_match match;
 };
 
@@ -127,8 +129,8 @@ size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s);
 
 /* The number of a template. */
 uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_span tmpl);
-/* The same where it is likely to be one that followed `last` before: its session's last one, of this
- * store or of none (any number may be given). */
+/* The same where it is likely to be one that followed `last` before: its session's last one, of
+ * this store or of none (any number may be given). */
 uint32_t rh_trace_row_store_next(struct rh_trace_row_store *s, uint32_t last, struct rh_span tmpl);
 /* The same of a whole text; *tmpl is the caller's scratch, *literals get what stands in its slots.
  */

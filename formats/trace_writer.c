@@ -16,7 +16,7 @@ enum {
     WINDOW_RECORDS_DEFAULT = 24576,
     WINDOW_RECORDS_MIN = 16,
     LATE_RECORDS_MAX = 16384,
-    COMPRESSION_LEVEL_DEFAULT = 3,
+    COMPRESSION_LEVEL_DEFAULT = 1,
     WINDOW_LOG = 20, /* a block's parts are within it whole */
     TEXT_CHUNK_BYTES = 4096,
     SCRATCH_CHUNK_BYTES = 16 * 1024,
@@ -402,8 +402,8 @@ static void add_row(struct rh_trace_writer *w, struct rh_trace_writer_session *s
     struct rh_trace_window *win = late ? &w->late : &w->window;
     struct rh_trace_row *row = window_add(win);
     if (late && text->tmpl != RH_NO_STRING) {
-        text->tmpl = rh_trace_row_store_template(&win->store,
-                                                 w->window.store.templates.items[text->tmpl]);
+        text->tmpl =
+            rh_trace_row_store_template(&win->store, w->window.store.templates.items[text->tmpl]);
     }
     rh_trace_row_make(row, r, text, &win->store, w->unit_ns);
     row->session = s;

@@ -39,9 +39,8 @@ bool rh_trace_writer_block_is_good(const struct rh_trace_writer *w, const struct
                                    .state = rh_buf_span(&e->state.raw),
                                    .data = rh_buf_span(&e->data.raw),
                                    .blobs = join_blobs(&e->blobs, &b.arena)};
-    bool good = rh_trace_block_decode(&b, &bytes) == 0 &&
-                rh_trace_block_decode_values(&b) == 0 && b.row_count == e->row_count &&
-                b.state.session_count == e->session_count;
+    bool good = rh_trace_block_decode(&b, &bytes) == 0 && rh_trace_block_decode_values(&b) == 0 &&
+                b.row_count == e->row_count && b.state.session_count == e->session_count;
     for (uint32_t i = 0; good && i < b.state.session_count; i++) {
         good = ordinals_are_within(&b, &b.state.sessions[i]);
     }

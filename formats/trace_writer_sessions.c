@@ -177,6 +177,21 @@ static uint64_t named_hash(const struct rh_trace_row *row, const struct rh_trace
     return h | 1;
 }
 
+/* True if it is known; else it is from now on, in place of the oldest of its group. */
+static bool know_name(uint64_t group[4], uint64_t hash)
+{
+    uint64_t last = hash;
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t here = group[i];
+        group[i] = last;
+        if (here == hash) {
+            return true;
+        }
+        last = here;
+    }
+    return false;
+}
+
 void rh_trace_writer_apply(struct rh_trace_writer *w, const struct rh_trace_row *row,
                            const struct rh_trace_row_store *store)
 {
@@ -187,9 +202,9 @@ void rh_trace_writer_apply(struct rh_trace_writer *w, const struct rh_trace_row 
     bool named = row->kind != RH_KIND_QUERY && row->extra->statement_name != RH_NO_STRING;
     bool changes = store->facts[row->tmpl].changes_state || (row->flags & RH_FLAG_SQL_EXECUTE);
     uint64_t hash = named ? named_hash(row, store) : 0;
-    const size_t known_count = sizeof s->known_names / sizeof s->known_names[0];
-    uint64_t *known = &s->known_names[hash >> 1 & (known_count - 1)];
-    if (!changes && (!named || *known == hash)) {
+    uint64_t *group = s->known_names[hash >> 1 & 15];
+    bool succeeded = row->sqlstate == 0 || row->sqlstate == RH_SQLSTATE_UNKNOWN;
+    if (!changes && (!named || (succeeded && know_name(group, hash)))) {
         return;
     }
     struct rh_record r;
@@ -198,7 +213,5 @@ void rh_trace_writer_apply(struct rh_trace_writer *w, const struct rh_trace_row 
     rh_session_state_apply(&s->state, &r);
     if (changes) {
         memset(s->known_names, 0, sizeof s->known_names);
-    } else if (r.outcome.sqlstate == 0 || r.outcome.sqlstate == RH_SQLSTATE_UNKNOWN) {
-        *known = hash;
     }
 }

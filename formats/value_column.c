@@ -189,6 +189,13 @@ static bool all_same_bytes(const struct rh_value *values, uint32_t n)
     return true;
 }
 
+void rh_value_column_put_integers(struct rh_trace_part *p, const int64_t *numbers, uint32_t n)
+{
+    rh_mp_put_array(&p->raw, 2);
+    rh_mp_put_int(&p->raw, FORM_INTS);
+    rh_int_column_put(p, numbers, n);
+}
+
 void rh_value_column_put(struct rh_trace_part *p, const struct rh_value *values, uint32_t n,
                          struct rh_blob_list *blobs, struct rh_value_scratch *scratch)
 {
@@ -196,9 +203,11 @@ void rh_value_column_put(struct rh_trace_part *p, const struct rh_value *values,
     if (s.counts[RH_VALUE_NULL] == n) {
         rh_mp_put_nil(&p->raw);
     } else if (s.counts[RH_VALUE_INT] == n) {
-        rh_mp_put_array(&p->raw, 2);
-        rh_mp_put_int(&p->raw, FORM_INTS);
-        put_field(p, values, n, RH_VALUE_INT, blobs, scratch);
+        int64_t *numbers = scratch_ints(scratch, n);
+        for (uint32_t i = 0; i < n; i++) {
+            numbers[i] = values[i].u.number;
+        }
+        rh_value_column_put_integers(p, numbers, n);
     } else if (s.counts[RH_VALUE_BYTES] < n) {
         put_mixed(p, values, n, &s, blobs, scratch);
     } else if (s.same_length && all_same_bytes(values, n)) {

@@ -48,6 +48,9 @@ struct rh_value_scratch {
 void rh_value_column_put(struct rh_trace_part *p, const struct rh_value *values, uint32_t n,
                          struct rh_blob_list *blobs, struct rh_value_scratch *scratch);
 
+/* The column of n values that all are INT, n at least 1. */
+void rh_value_column_put_integers(struct rh_trace_part *p, const int64_t *numbers, uint32_t n);
+
 /*
  * Fill out[0..n) (data NULL for NULL).  Spans point into the msgpack, the blobs or the arena.  n
  * was checked against a limit.

@@ -83,6 +83,7 @@ static int count_records(struct rh_trace_summary *s, struct rh_trace_file *file,
     if (rh_trace_reader_open(&reader, file, INT64_MIN, INT64_MAX, err) != 0) {
         return -1;
     }
+    rh_trace_reader_want(reader, RH_WANT_OUTCOMES);
     struct rh_record r;
     int got;
     while ((got = rh_trace_reader_next(reader, &r, err)) > 0) {

@@ -114,6 +114,7 @@ int rh_plan_scan(struct rh_plan_scan *scan, struct rh_trace_file *file,
     struct rh_record r;
     int got = rh_trace_reader_open(&reader, file, options->from_ns, options->to_ns, err);
     if (got == 0) {
+        rh_trace_reader_want(reader, RH_WANT_OUTCOMES);
         while ((got = rh_trace_reader_next(reader, &r, err)) == 1) {
             scan_record(&s, &r);
         }

@@ -256,6 +256,49 @@ static void test_value_mixes(void **state)
     rh_arena_release(&arena);
 }
 
+static void check_order(struct rh_start_order *o, const int64_t *starts, uint32_t n)
+{
+    rh_start_order_make(o, starts, n);
+    for (uint32_t i = 1; i < n; i++) {
+        int64_t a = starts[o->order[i - 1]];
+        int64_t b = starts[o->order[i]];
+        assert_true(a < b || (a == b && o->order[i - 1] < o->order[i]));
+    }
+}
+
+/* What a log gives (ends in order, starts nearly), what a block has (one session behind the other),
+ * and both with all starts in few clusters, where the rough order tells nothing. */
+static void test_start_order_of_traces(void **state)
+{
+    (void) state;
+    enum { N = 20000 };
+    static int64_t starts[N];
+    struct rh_start_order o;
+    uint64_t seed = 5;
+    rh_start_order_init(&o);
+    for (unsigned spread = 1; spread < 2000000; spread *= 5) {
+        for (unsigned i = 0; i < N; i++) {
+            starts[i] = (int64_t) i * 100 - (int64_t) testing_below(&seed, spread);
+        }
+        check_order(&o, starts, N);
+        for (unsigned i = 0; i < N; i++) {
+            starts[i] = (int64_t) (i % (N / 8)) * 1000 + (int64_t) testing_below(&seed, spread);
+        }
+        check_order(&o, starts, N);
+        for (unsigned i = 0; i < N; i++) {
+            starts[i] = (int64_t) testing_below(&seed, spread) +
+                        (testing_chance(&seed, 50) ? INT64_C(1) << 45 : 0);
+        }
+        check_order(&o, starts, N);
+        check_order(&o, starts, 1);
+    }
+    starts[7] = INT64_MIN / 2;
+    starts[9] = INT64_MAX / 2;
+    starts[11] = INT64_MAX / 2;
+    check_order(&o, starts, N);
+    rh_start_order_release(&o);
+}
+
 static void test_start_order(void **state)
 {
     (void) state;
@@ -269,12 +312,7 @@ static void test_start_order(void **state)
             starts[i] = (int64_t) (testing_random(&seed) * 2000003 & ((UINT64_C(1) << bits) - 1)) -
                         (int64_t) bits * 1000;
         }
-        rh_start_order_make(&o, starts, N);
-        for (unsigned i = 1; i < N; i++) {
-            int64_t a = starts[o.order[i - 1]];
-            int64_t b = starts[o.order[i]];
-            assert_true(a < b || (a == b && o.order[i - 1] < o.order[i]));
-        }
+        check_order(&o, starts, N);
     }
     starts[0] = INT64_MAX;
     starts[1] = INT64_MIN;
@@ -287,9 +325,10 @@ static void test_start_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ints_of_all_widths), cmocka_unit_test(test_ints_that_repeat),
-        cmocka_unit_test(test_ints_that_lie),      cmocka_unit_test(test_canonical_integers),
-        cmocka_unit_test(test_value_mixes),        cmocka_unit_test(test_start_order),
+        cmocka_unit_test(test_ints_of_all_widths),    cmocka_unit_test(test_ints_that_repeat),
+        cmocka_unit_test(test_ints_that_lie),         cmocka_unit_test(test_canonical_integers),
+        cmocka_unit_test(test_value_mixes),           cmocka_unit_test(test_start_order),
+        cmocka_unit_test(test_start_order_of_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,6 +189,65 @@ static void test_everything_late(void **state)
     testing_remove(path);
 }
 
+/* A reader that wants outcomes only: the same records but for literals, parameters and formats,
+ * which come when they are asked for. */
+static void test_values_on_demand(void **state)
+{
+    (void) state;
+    enum { N = 4000 };
+    char *path = testing_path("demand.trace");
+    struct rh_arena arena;
+    uint64_t seed = 11;
+    rh_arena_init(&arena, 1 << 20);
+    struct rh_trace_writer *w = testing_open(path, RH_FILE_RUN, 300);
+    for (int i = 0; i < N; i++) {
+        struct rh_record r;
+        rh_record_init(&r);
+        r.session = 1 + (uint32_t) testing_below(&seed, 5);
+        r.ordinal = (uint64_t) i + 1;
+        r.start_ns = (int64_t) i * 1000 - (int64_t) testing_below(&seed, 40000);
+        testing_random_record(&seed, &r, &arena, 1);
+        testing_add(w, &r);
+    }
+    testing_finish(w);
+    struct rh_trace_file *file = testing_open_file(path);
+    struct rh_trace_reader *whole;
+    struct rh_trace_reader *lazy;
+    struct rh_error err = {0};
+    struct rh_record want;
+    struct rh_record got;
+    unsigned without = 0;
+    assert_int_equal(rh_trace_reader_open(&whole, file, INT64_MIN, INT64_MAX, &err), 0);
+    assert_int_equal(rh_trace_reader_open(&lazy, file, INT64_MIN, INT64_MAX, &err), 0);
+    rh_trace_reader_want(lazy, RH_WANT_OUTCOMES);
+    while (rh_trace_reader_next(whole, &want, &err) == 1) {
+        assert_int_equal(rh_trace_reader_next(lazy, &got, &err), 1);
+        assert_int_equal(got.literal_count, want.literal_count);
+        assert_int_equal(got.param_count, want.param_count);
+        assert_int_equal(got.result_format_count, want.result_format_count);
+        testing_assert_span(got.tmpl, want.tmpl, "template");
+        testing_assert_outcome(&got.outcome, &want.outcome);
+        if (got.literal_count > 0 && !got.literals) {
+            struct rh_buf text;
+            rh_buf_init(&text, 1000);
+            assert_int_equal(rh_record_text(&got, &text), -1);
+            rh_buf_release(&text);
+            without++;
+        }
+        if (testing_chance(&seed, 1)) {
+            assert_true(rh_trace_reader_complete(lazy, &got));
+            testing_assert_record(&got, &want);
+        }
+    }
+    assert_int_equal(rh_trace_reader_next(lazy, &got, &err), 0);
+    assert_true(without > N / 10);
+    rh_trace_reader_close(whole);
+    rh_trace_reader_close(lazy);
+    rh_trace_file_close(file);
+    rh_arena_release(&arena);
+    testing_remove(path);
+}
+
 static void test_start_never_goes_back(void **state)
 {
     (void) state;
@@ -429,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_run_comes_back),
         cmocka_unit_test(test_run_with_late_blocks),
         cmocka_unit_test(test_everything_late),
+        cmocka_unit_test(test_values_on_demand),
         cmocka_unit_test(test_start_never_goes_back),
         cmocka_unit_test(test_outcome_joins_its_statement),
         cmocka_unit_test(test_sessions_are_told),
