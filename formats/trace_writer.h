@@ -20,7 +20,7 @@ struct rh_trace_writer;
 struct rh_trace_writer_options {
     uint32_t window_records; /* 0: default (24,576) */
     uint64_t window_bytes; /* 0: default (32 MiB) of texts, literals and parameters in the window */
-    int compression_level; /* 0: default (3) */
+    int compression_level; /* 0: default (1) */
 };
 
 /* Creates PATH.partial; the header block is written at once.  An existing file that is neither a

@@ -39,10 +39,10 @@ while read -r shape encode decode; do
     at_most "encode $shape" "$encode" "$(instructions "$shape" bench_encode bench_finish)"
     at_most "decode $shape" "$decode" "$(instructions "$shape" bench_decode)"
 done <<'END'
-text 2000 1800
-split 2000 1800
-extended 2700 2000
-prepared 2800 2000
+text 1950 1000
+split 1750 1000
+extended 2500 1270
+prepared 2750 1320
 END
 
 check_end
