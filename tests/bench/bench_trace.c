@@ -34,8 +34,8 @@ static const char *const extended_texts[TPCB_STATEMENTS] = {
     "SELECT abalance FROM pgbench_accounts WHERE aid = $1;",
     "UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2;",
     "UPDATE pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2;",
-    "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, "
-    "CURRENT_TIMESTAMP);",
+    ("INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, "
+     "CURRENT_TIMESTAMP);"),
     "END;",
 };
 static const char *const statement_names[TPCB_STATEMENTS] = {

@@ -7,7 +7,7 @@
 #include "common/intern.h"
 #include "common/template_match.h"
 
-enum { TEXT_MAX = 512, TEMPLATES_MAX = 4096 };
+enum { TEXT_MAX = 512, LITERAL_MAX = 32, TEMPLATES_MAX = 4096 };
 
 static uint64_t seed = 42;
 
@@ -148,15 +148,15 @@ static size_t add_literal(char *at)
                                        "''",      "-",        "'\\'", "--c\n"};
     switch (below(5)) {
     case 0:
-        return (size_t) sprintf(at, "%u", below(1000000));
+        return (size_t) snprintf(at, LITERAL_MAX, "%u", below(1000000));
     case 1:
-        return (size_t) sprintf(at, "%u", below(10));
+        return (size_t) snprintf(at, LITERAL_MAX, "%u", below(10));
     case 2:
-        return (size_t) sprintf(at, "-%u", below(5000));
+        return (size_t) snprintf(at, LITERAL_MAX, "-%u", below(5000));
     case 3:
-        return (size_t) sprintf(at, "'%c%u'", 'a' + (char) below(26), below(100));
+        return (size_t) snprintf(at, LITERAL_MAX, "'%c%u'", 'a' + (char) below(26), below(100));
     default:
-        return (size_t) sprintf(at, "%s", rare[below(sizeof rare / sizeof rare[0])]);
+        return (size_t) snprintf(at, LITERAL_MAX, "%s", rare[below(sizeof rare / sizeof rare[0])]);
     }
 }
 
@@ -181,7 +181,7 @@ static void test_any_mix_is_split_alike(void **state)
             char text[TEXT_MAX];
             size_t len = 0;
             for (size_t j = 0; j < n; j++) {
-                len += pieces[j] ? (size_t) sprintf(text + len, "%s", pieces[j])
+                len += pieces[j] ? (size_t) snprintf(text + len, TEXT_MAX - len, "%s", pieces[j])
                                  : add_literal(text + len);
             }
             check(k, text, len);
