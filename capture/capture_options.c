@@ -43,13 +43,14 @@ static int read_fraction(const char *arg, void *target, struct rh_error *err)
 
 static const struct rh_opt options[] = {
     {.group = "Output"},
-    {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output), "write the trace to FILE", NULL},
+    {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output), "write the trace to FILE", NULL,
+     "*.trace"},
     {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress and no summary", NULL},
     {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
      "more about the input in the summary", NULL},
     {.group = "Input"},
     {"format", 0, RH_OPT_ARG, "FORMAT", read_format, 0, "of the log: auto or csv [default: auto]",
-     NULL},
+     NULL, "auto csv"},
     {"server", 0, RH_OPT_ARG, "HOST:PORT", read_server, AT(server),
      "address of the server that wrote the log: a replay on it\nis refused", NULL},
     {.group = "What is captured"},
@@ -97,6 +98,8 @@ const struct rh_opt_command rh_capture_command = {
         "\n"
         "Example:\n"
         "  pgrehearse capture log -o monday.trace postgresql-Mon.csv\n",
+    .first_words = "log",
+    .operand_words = "*.csv *.csv.gz *.csv.zst",
 };
 
 void rh_capture_options_init(struct rh_capture_options *o)

@@ -8,7 +8,7 @@
 #include "common/nearest.h"
 #include "rh_version.h"
 
-enum { COMMON_HELP, COMMON_VERSION, COMMON_COMPLETION };
+enum { COMMON_HELP, COMMON_VERSION, COMMON_COMPLETION, COMMON_MAN_OPTIONS };
 
 const struct rh_opt rh_opt_common[] = {
     [COMMON_HELP] = {.name = "help",
@@ -17,6 +17,7 @@ const struct rh_opt rh_opt_common[] = {
                      .group = "Other options"},
     [COMMON_VERSION] = {.name = "version", .letter = 'V', .help = "show the version, then exit"},
     [COMMON_COMPLETION] = {.name = "completion"},
+    [COMMON_MAN_OPTIONS] = {.name = "man-options"},
     {0},
 };
 
@@ -101,7 +102,7 @@ void rh_opt_version(const char *program, FILE *out)
 
 static enum rh_opt_result apply(struct opt_parser *p, const struct rh_opt *row, const char *arg)
 {
-    if (row >= rh_opt_common && row <= &rh_opt_common[COMMON_COMPLETION]) {
+    if (row >= rh_opt_common && row <= &rh_opt_common[COMMON_MAN_OPTIONS]) {
         switch (row - rh_opt_common) {
         case COMMON_HELP:
             rh_opt_help(p->command, stdout);
@@ -109,8 +110,11 @@ static enum rh_opt_result apply(struct opt_parser *p, const struct rh_opt *row, 
         case COMMON_VERSION:
             rh_opt_version(p->command->program, stdout);
             break;
-        default:
+        case COMMON_COMPLETION:
             rh_opt_completion(p->command, stdout);
+            break;
+        default:
+            rh_opt_man(p->command, stdout);
             break;
         }
         return RH_OPT_EXIT_DONE;

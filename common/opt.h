@@ -1,8 +1,8 @@
 /*
  * common/opt.h
  *
- * One table of options feeds the parser, --help and completion.  Each tool has a struct of
- * options; a row says where in it the value goes and which function reads the value.
+ * One table of options feeds the parser, --help, completion and the manual page.  Each tool has a
+ * struct of options; a row says where in it the value goes and which function reads the value.
  */
 #ifndef RH_COMMON_OPT_H
 #define RH_COMMON_OPT_H
@@ -13,6 +13,9 @@
 #include <stdio.h>
 
 #include "common/error.h"
+
+/* What a row of a table leaves out is zero, and means "none". */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 /* Reads `arg` (NULL for an option without value) into *target.  The error's text is the reason
  * alone
@@ -30,6 +33,7 @@ struct rh_opt {
     size_t offset;     /* of the target in the options struct */
     const char *help;  /* lower case, no full stop; may hold line breaks; NULL: not shown */
     const char *group; /* heading in --help, from this row on */
+    const char *words; /* complete the value; see rh_opt_completion() */
 };
 
 struct rh_opt_command {
@@ -38,6 +42,8 @@ struct rh_opt_command {
     const char *summary;          /* one sentence */
     const struct rh_opt *options; /* ends with a row of zeros */
     const char *footer;           /* examples; may be NULL */
+    const char *first_words;      /* the first operand is one of these words; may be NULL */
+    const char *operand_words;    /* complete the other operands; NULL: any file */
 };
 
 struct rh_str_list {
@@ -51,10 +57,10 @@ enum rh_opt_result { RH_OPT_RUN, RH_OPT_EXIT_DONE, RH_OPT_EXIT_USAGE };
 /*
  * Parse argv[1..] by the table into `options`; operands (and all behind "--") go to *operands in
  * their order; options and operands may mix.  --help/-? and --version/-V are known to every
- * command, print to stdout and give RH_OPT_EXIT_DONE; so is --completion, which is not shown.  A
- * mistake prints one line, with the nearest known name, to stderr and gives RH_OPT_EXIT_USAGE.
- * Nothing is copied: argv must stay.  Values: --name VALUE, --name=VALUE, -n VALUE, -nVALUE; flags
- * may be combined (-ab).
+ * command, print to stdout and give RH_OPT_EXIT_DONE; so are --completion and --man-options, which
+ * are not shown.  A mistake prints one line, with the nearest known name, to stderr and gives
+ * RH_OPT_EXIT_USAGE. Nothing is copied: argv must stay.  Values: --name VALUE, --name=VALUE, -n
+ * VALUE, -nVALUE; flags may be combined (-ab).
  */
 enum rh_opt_result rh_opt_parse(const struct rh_opt_command *command, int argc, char **argv,
                                 void *options, struct rh_str_list *operands);
@@ -65,8 +71,18 @@ int rh_opt_run(const struct rh_opt_command *command, int argc, char **argv, void
 
 /* Lines of at most 95 columns. */
 void rh_opt_help(const struct rh_opt_command *command, FILE *out);
-/* The words that complete an option, one a line; "--name=" where a value must follow. */
+/*
+ * What the shell needs, one line an option; fields are separated by tabs:
+ *     --quiet
+ *     --format= -f text json      "--name=" where a value must follow; "-" for no letter
+ *     operand 1 log               the first operand
+ *     operand * *.trace *.run     the others
+ * The last field is empty, or the table's words: each is a word, a word that ends with "=" and goes
+ * on, or, with a "*", a pattern of file names.  A value called FILE has the pattern "*".
+ */
 void rh_opt_completion(const struct rh_opt_command *command, FILE *out);
+/* The options as mdoc(7) source, a subsection a group; for the place @OPTIONS@ of a page. */
+void rh_opt_man(const struct rh_opt_command *command, FILE *out);
 /* "pgrehearse-replay (pgrehearse) 0.1.0", with the commit where that is known. */
 void rh_opt_version(const char *program, FILE *out);
 void rh_str_list_release(struct rh_str_list *list);

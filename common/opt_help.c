@@ -135,14 +135,30 @@ void rh_opt_help(const struct rh_opt_command *command, FILE *out)
     }
 }
 
+static void complete_option(const struct rh_opt *row, FILE *out)
+{
+    const char letter[] = {'-', row->letter, '\0'};
+    const char *files = row->arg && strcmp(row->arg, "FILE") == 0 ? "*" : "";
+    if (row->has_arg == RH_OPT_NO_ARG) {
+        fprintf(out, "--%s\n", row->name);
+    } else {
+        fprintf(out, "--%s%s\t%s\t%s\n", row->name, row->has_arg == RH_OPT_ARG ? "=" : "", letter,
+                row->words ? row->words : files);
+    }
+}
+
 void rh_opt_completion(const struct rh_opt_command *command, FILE *out)
 {
     const struct rh_opt *tables[] = {command->options, rh_opt_common};
     for (int i = 0; i < 2; i++) {
         for (const struct rh_opt *row = tables[i]; !row_is_last(row); row++) {
             if (row_is_shown(row)) {
-                fprintf(out, "--%s%s\n", row->name, row->has_arg == RH_OPT_ARG ? "=" : "");
+                complete_option(row, out);
             }
         }
     }
+    if (command->first_words) {
+        fprintf(out, "operand\t1\t%s\n", command->first_words);
+    }
+    fprintf(out, "operand\t*\t%s\n", command->operand_words ? command->operand_words : "*");
 }

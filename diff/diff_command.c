@@ -37,7 +37,7 @@ static int read_format(const char *arg, void *target, struct rh_error *err)
 
 static const struct rh_opt options[] = {
     {"format", 'f', RH_OPT_ARG, "FORMAT", read_format, AT(format), "text or json [default: text]",
-     NULL},
+     NULL, "text json"},
     {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
      "write the report to FILE [default: standard output]", NULL},
     {"gate", 'g', RH_OPT_ARG, "NAME=LIMIT", rh_opt_list, AT(gates),
@@ -45,7 +45,7 @@ static const struct rh_opt options[] = {
      "(repeatable) [default: nothing is judged]:\n"
      "new-errors=N, missing=N, row-mismatches=N, lag-p99-ms=X,\n"
      "time-added-pct=X; regressed=N cannot be judged yet (3)",
-     NULL},
+     NULL, "new-errors= missing= row-mismatches= lag-p99-ms= time-added-pct= regressed="},
     {"limit", 'n', RH_OPT_ARG, "N", rh_opt_count, AT(limit),
      "rows of each table of the text report [default: 20]", NULL},
     {"memory", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(memory_bytes),
@@ -71,6 +71,7 @@ static const struct rh_opt_command command = {
               "  pgrehearse diff old.run new.run\n"
               "  pgrehearse diff --gate new-errors=0 --gate time-added-pct=10 old.run new.run\n"
               "  pgrehearse diff --format json -o report.json shop.trace shop.run\n",
+    .operand_words = "*.trace *.run",
 };
 
 struct gate_list {

@@ -30,7 +30,8 @@ static const struct rh_opt info_options[] = {
      .arg = "FORMAT",
      .read = read_format,
      .offset = offsetof(struct info_options, json),
-     .help = "text, or json: an array with one object a file [default: text]"},
+     .help = "text, or json: an array with one object a file [default: text]",
+     .words = "text json"},
     {0},
 };
 
@@ -41,6 +42,7 @@ static const struct rh_opt_command info_command = {
     .options = info_options,
     .footer = "Exit status: 0; 3 if a file is incomplete or damaged, what it holds is told all the "
               "same;\n2 if nothing can be told.",
+    .operand_words = "*.trace *.run",
 };
 
 /* An exit status for this file alone. */

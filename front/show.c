@@ -33,7 +33,8 @@ static const struct rh_opt show_options[] = {
      .arg = "KIND",
      .read = rh_record_filter_read_kind,
      .help = "only this kind: query, execute, function, fetch, protocol, cancel, open, close, gap, "
-             "copy-data; may be repeated"},
+             "copy-data; may be repeated",
+     .words = "query execute function fetch protocol cancel open close gap copy-data"},
     {.name = "errors",
      .letter = 'e',
      .read = rh_opt_flag,
@@ -82,6 +83,7 @@ static const struct rh_opt_command show_command = {
               "  pgrehearse show --errors prod.trace | jq -r '[.sqlstate, .sql] | @tsv'\n"
               "  pgrehearse show --session 12 --ordinal 1-20 new.run\n"
               "  pgrehearse show --fingerprint 4c8cd3185a81d1f2 --limit 1 new.run",
+    .operand_words = "*.trace *.run",
 };
 
 /* 0 or -1; *shown counts what was printed. */

@@ -102,7 +102,7 @@ static const struct rh_opt options[] = {
      "sessions in database A connect to B (repeatable)\n[default: to A]", NULL},
     {.group = "How it is replayed"},
     {"speed", 's', RH_OPT_ARG, "X", read_speed, AT(speed),
-     "X times as fast as captured; max: without pauses\n[default: 1]", NULL},
+     "X times as fast as captured; max: without pauses\n[default: 1]", NULL, "max"},
     {"skip-idle", 0, RH_OPT_MAYBE_ARG, "TIME", read_skip_idle, AT(skip_idle_ns),
      "cut pauses in which nothing runs to TIME, or to 1s\n[default: no pause is cut]", NULL},
     {"jobs", 'j', RH_OPT_ARG, "N", read_jobs, AT(jobs),
@@ -125,7 +125,7 @@ static const struct rh_opt options[] = {
     {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
      "the run file; one that is there is replaced\n[default: T.run beside T.trace, which must not "
      "be there]",
-     NULL},
+     NULL, "*.run"},
     {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet),
      "warnings and errors only: no progress, no summary", NULL},
     {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
@@ -154,6 +154,7 @@ const struct rh_opt_command rh_replay_command = {
         "  pgrehearse replay -h candidate --dry-run shop.trace\n"
         "  pgrehearse replay -h candidate -o candidate.run shop.trace\n"
         "  pgrehearse replay -d 'host=candidate sslmode=require' --speed max shop.trace\n",
+    .operand_words = "*.trace",
 };
 
 static uint32_t default_jobs(void)

@@ -516,7 +516,7 @@ static void test_help_and_version(void **state)
     ASK(&a, "--completion");
     check_has(a.out.text, "capture\nreplay\ndiff\ninfo\nshow\nhelp\n--help\n");
     ASK(&a, "show", "--completion");
-    check_has(a.out.text, "--session=\n");
+    check_has(a.out.text, "--session=\t-s\t\n");
 }
 
 static void check_usage_error(const char *word, const char *want)

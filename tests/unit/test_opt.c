@@ -34,7 +34,8 @@ static int read_idle(const char *arg, void *target, struct rh_error *err)
 
 static const struct rh_opt sample_options[] = {
     {.group = "Connection options"},
-    {"host", 'h', RH_OPT_ARG, "HOST", rh_opt_string, AT(host), "server to talk to", NULL},
+    {"host", 'h', RH_OPT_ARG, "HOST", rh_opt_string, AT(host), "server to talk to", NULL,
+     "localhost"},
     {"jobs", 'j', RH_OPT_ARG, "N", rh_opt_count, AT(jobs), "threads", NULL},
     {.name = "quiet",
      .letter = 'q',
@@ -61,6 +62,8 @@ static const struct rh_opt_command sample_command = {
     .summary = "Does something for a test.",
     .options = sample_options,
     .footer = "Examples:\n  pgrehearse-sample x",
+    .first_words = "log",
+    .operand_words = "*.trace",
 };
 
 struct outcome {
@@ -191,9 +194,11 @@ static void test_known_to_all(void **state)
     assert_non_null(strstr(o.out.text, "Usage:"));
     run(&o, "--completion");
     assert_int_equal(o.result, RH_OPT_EXIT_DONE);
-    assert_non_null(strstr(o.out.text, "--host=\n"));
+    assert_non_null(strstr(o.out.text, "--host=\t-h\tlocalhost\n"));
+    assert_non_null(strstr(o.out.text, "--size=\t-\t\n"));
     assert_non_null(strstr(o.out.text, "--quiet\n"));
-    assert_non_null(strstr(o.out.text, "--skip-idle\n"));
+    assert_non_null(strstr(o.out.text, "--skip-idle\t-i\t\n"));
+    assert_non_null(strstr(o.out.text, "operand\t1\tlog\noperand\t*\t*.trace\n"));
     assert_non_null(strstr(o.out.text, "--help\n"));
     assert_null(strstr(o.out.text, "hidden"));
     assert_null(strstr(o.out.text, "completion"));
@@ -243,6 +248,49 @@ static void test_help_layout(void **state)
         assert_true(len <= 95);
         line += len + 1;
     }
+    free(text);
+}
+
+static const struct rh_opt page_options[] = {
+    {.group = "Empty"},
+    {.name = "format",
+     .letter = 'f',
+     .has_arg = RH_OPT_ARG,
+     .arg = "FORMAT",
+     .help = "of A\\B, not\n.Sh as --mode had it\n[default: a-b]",
+     .group = "Output:"},
+    {.name = "idle", .has_arg = RH_OPT_MAYBE_ARG, .arg = "No", .help = "last"},
+    {.name = "hidden", .group = "Hidden"},
+    {0},
+};
+
+static void test_page(void **state)
+{
+    (void) state;
+    /* No control line from a text, no macro from a value's name, no heading without options. */
+    static const char want[] = ".Ss Output\n"
+                               ".Bl -tag -width Ds\n"
+                               ".It Fl \\&f , Fl -format Ns = Ns Ar FORMAT\n"
+                               "of A\\eB, not\n"
+                               "\\&.Sh as \\--mode had it\n"
+                               "[default: a-b]\n"
+                               ".It Fl -idle Ns Oo = Ns Ar \\&No Oc\n"
+                               "last\n"
+                               ".El\n"
+                               ".Ss Other options\n"
+                               ".Bl -tag -width Ds\n"
+                               ".It Fl \\&? , Fl -help\n"
+                               "show this help, then exit\n"
+                               ".It Fl \\&V , Fl -version\n"
+                               "show the version, then exit\n"
+                               ".El\n";
+    const struct rh_opt_command command = {.program = "x", .options = page_options};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    rh_opt_man(&command, out);
+    fclose(out);
+    assert_string_equal(text, want);
     free(text);
 }
 
@@ -325,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_mistakes_are_one_line),
         cmocka_unit_test(test_known_to_all),
         cmocka_unit_test(test_help_layout),
+        cmocka_unit_test(test_page),
         cmocka_unit_test(test_durations_and_sizes),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_nearest),
