@@ -26,6 +26,16 @@ if(RH_FUZZ)
     target_compile_options(rh_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# What is installed tells nothing of the folder it was built in, so that two builds are the same.
+# With link-time optimisation the linker writes debug information too.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    # The last one that fits counts.
+    set(rh_prefix_map
+        "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build")
+    target_compile_options(rh_flags INTERFACE ${rh_prefix_map})
+    target_link_options(rh_flags INTERFACE ${rh_prefix_map})
+endif()
+
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT RH_SANITIZE AND NOT RH_FUZZ)
     include(CheckIPOSupported)
     check_ipo_supported(RESULT rh_have_lto OUTPUT rh_lto_reason LANGUAGES C)

@@ -5,13 +5,20 @@ function(rh_library name)
     target_link_libraries(${name} PUBLIC rh_flags ${ARG_LINK})
 endfunction()
 
-# rh_tool(NAME SOURCES main.c LINK lib...): an installed program.
+# rh_tool(NAME SOURCES main.c LINK lib...): an installed program, with its completion.  Its component,
+# and so its package, is named after the top-level folder; its manual page is found by its name.
 function(rh_tool name)
     cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE rh_flags ${ARG_LINK})
-    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${CMAKE_SOURCE_DIR}"
+        OUTPUT_VARIABLE component)
+    string(REGEX REPLACE "/.*" "" component "${component}")
+    set_target_properties(${name} PROPERTIES RH_COMPONENT ${component})
     set_property(GLOBAL APPEND PROPERTY RH_TOOLS ${name})
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component})
+    install(FILES "${CMAKE_SOURCE_DIR}/front/completion.bash" RENAME ${name}
+        DESTINATION ${RH_INSTALL_COMPLETIONDIR} COMPONENT ${component})
 endfunction()
 
 # rh_no_lto(TARGET): a program that nobody measures or installs is linked without link-time
@@ -43,12 +50,15 @@ endfunction()
 # Log files and captures of the wild, beside the checkout; tests that need them are skipped without.
 set(RH_DATA_DIR "${CMAKE_SOURCE_DIR}/../shared/data" CACHE PATH "Corpus for tests")
 
-# Version header: the release number and, in a git checkout, the commit.
-set(RH_COMMIT "")
-find_program(RH_GIT git)
-if(RH_GIT AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
-    execute_process(COMMAND ${RH_GIT} -C "${CMAKE_SOURCE_DIR}" rev-parse --short=12 HEAD
-        OUTPUT_VARIABLE RH_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+# The version's header.  In a build that may be installed it is looked at in every build, so that the
+# commit it tells is the one that is built; where only the developer runs it, a commit must not link
+# every test again.
+set(rh_version_header "${CMAKE_BINARY_DIR}/generated/rh_version.h")
+set(rh_write_version "${CMAKE_COMMAND}" -D "SOURCE=${CMAKE_SOURCE_DIR}"
+    -D "OUTPUT=${rh_version_header}" -P "${CMAKE_SOURCE_DIR}/cmake/write_version.cmake")
+execute_process(COMMAND ${rh_write_version} COMMAND_ERROR_IS_FATAL ANY)
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    add_custom_target(rh_version COMMAND ${rh_write_version}
+        BYPRODUCTS "${rh_version_header}" COMMENT "Looking at the commit" VERBATIM)
+    add_dependencies(rh_flags rh_version)
 endif()
-configure_file("${CMAKE_SOURCE_DIR}/cmake/version.h.in"
-    "${CMAKE_BINARY_DIR}/generated/rh_version.h" @ONLY)

@@ -1,6 +1,6 @@
 # Debian packages for the build, the demo and the tests; to be sourced.
 #
-#   packages_need build|server|tests|bench ...
+#   packages_need build|server|tests|bench|packaging ...
 #
 # installs what is missing of the named groups, as root or with sudo, and does nothing when all is
 # there.  On a system without apt-get it says what is needed and goes on: the build will tell.
@@ -11,7 +11,8 @@ packages_of() {
         libpcre2-dev libpq-dev libssl-dev ;;
     server) echo postgresql ;;
     tests) echo libcmocka-dev libmsgpack-dev clang libclang-rt-dev clang-format clang-tidy jq gzip zstd openssl procps \
-        git ca-certificates ;;
+        git ca-certificates mandoc man-db ;;
+    packaging) echo lintian debootstrap ;;
     bench) echo pgreplay zstd time ;;
     *)
         echo "packages.sh: no group '$1'" >&2
