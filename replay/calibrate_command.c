@@ -59,7 +59,7 @@ static const struct rh_opt table[] = {
     {"jobs", 'j', RH_OPT_ARG, "N", read_jobs, AT(jobs),
      "worker threads [default: as replay has them]", NULL},
     {"format", 'f', RH_OPT_ARG, "FORMAT", read_format, AT(is_json), "text or json [default: text]",
-     NULL},
+     NULL, "text json"},
     {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet),
      "no progress [default: shown on a terminal]", NULL},
     {0},
@@ -84,6 +84,7 @@ static const struct rh_opt_command command = {
         "\n"
         "Example:\n"
         "  pgrehearse calibrate --first 1min shop.trace\n",
+    .operand_words = "*.trace",
 };
 
 static int calibrate(const struct options *o, struct rh_calibration_options *options)

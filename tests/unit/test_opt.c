@@ -272,7 +272,7 @@ static void test_page(void **state)
                                ".Bl -tag -width Ds\n"
                                ".It Fl \\&f , Fl -format Ns = Ns Ar FORMAT\n"
                                "of A\\eB, not\n"
-                               "\\&.Sh as \\--mode had it\n"
+                               "\\&.Sh as \\-\\-mode had it\n"
                                "[default: a-b]\n"
                                ".It Fl -idle Ns Oo = Ns Ar \\&No Oc\n"
                                "last\n"
