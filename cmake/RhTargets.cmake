@@ -51,13 +51,17 @@ endfunction()
 set(RH_DATA_DIR "${CMAKE_SOURCE_DIR}/../shared/data" CACHE PATH "Corpus for tests")
 
 # The version's header.  In a build that may be installed it is looked at in every build, so that the
-# commit it tells is the one that is built; where only the developer runs it, a commit must not link
-# every test again.
+# commit it tells is the one that is built.  A build for developers tells none: a commit must not link every
+# test again.
 set(rh_version_header "${CMAKE_BINARY_DIR}/generated/rh_version.h")
-set(rh_write_version "${CMAKE_COMMAND}" -D "SOURCE=${CMAKE_SOURCE_DIR}"
-    -D "OUTPUT=${rh_version_header}" -P "${CMAKE_SOURCE_DIR}/cmake/write_version.cmake")
-execute_process(COMMAND ${rh_write_version} COMMAND_ERROR_IS_FATAL ANY)
-if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+set(rh_write_version_arguments -D "SOURCE=${CMAKE_SOURCE_DIR}" -D "OUTPUT=${rh_version_header}"
+    -P "${CMAKE_SOURCE_DIR}/cmake/write_version.cmake")
+set(rh_write_version "${CMAKE_COMMAND}" ${rh_write_version_arguments})
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    execute_process(COMMAND "${CMAKE_COMMAND}" -D NO_COMMIT=ON ${rh_write_version_arguments}
+        COMMAND_ERROR_IS_FATAL ANY)
+else()
+    execute_process(COMMAND ${rh_write_version} COMMAND_ERROR_IS_FATAL ANY)
     add_custom_target(rh_version COMMAND ${rh_write_version}
         BYPRODUCTS "${rh_version_header}" COMMENT "Looking at the commit" VERBATIM)
     add_dependencies(rh_flags rh_version)
