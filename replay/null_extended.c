@@ -84,7 +84,7 @@ void rh_null_portals_forget_all(struct rh_null_session *s)
 {
     struct rh_null_portal *p;
     s->unnamed_portal.exists = false;
-    if (s->portals.count == 0) {
+    if (s->portals.cap == 0) {
         return;
     }
     for (size_t pos = 0; (p = rh_map_next(&s->portals, &pos, NULL)) != NULL;) {

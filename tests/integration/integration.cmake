@@ -39,7 +39,7 @@ endif()
 
 # The null server, by itself and under a replay.
 if(RH_BUILD_REPLAY)
-    foreach(name sessions)
+    foreach(name calibrate server sessions)
         add_test(NAME integration.null_${name}
             COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/null_${name}.sh")
         set_tests_properties(integration.null_${name} PROPERTIES
