@@ -67,6 +67,16 @@ int rh_stop_fd(void)
     return atomic_load(&stop_event_fd);
 }
 
+void rh_stop_detach(void)
+{
+    int shared = atomic_exchange(&stop_event_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (shared >= 0) {
+        close(shared);
+    }
+    atomic_store(&stop_flag, false);
+    atomic_store(&stop_signal, 0);
+}
+
 void rh_stop_request(void)
 {
     stop_raise();

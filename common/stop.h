@@ -17,6 +17,9 @@ int rh_stop_signal(void);
 /* Becomes readable when a stop is asked for; for event loops.  Not to be read or closed.  -1 before
  * rh_stop_install(). */
 int rh_stop_fd(void);
+/* In a child after fork(): nothing is asked for, and rh_stop_fd() is the child's own.  Without it
+ * the two would hear of each other's signals. */
+void rh_stop_detach(void);
 /* Ask for a stop from inside (tests, limits). */
 void rh_stop_request(void);
 /* Forget what was asked for; for tests. */

@@ -46,7 +46,8 @@ static bool write_all(int fd, const void *data, size_t n)
     return write(fd, data, n) == (ssize_t) n;
 }
 
-_Noreturn static void serve(const struct rh_null_child *child, uint32_t jobs, int fd, pid_t parent)
+_Noreturn static void serve(const struct rh_null_child *child, uint32_t jobs, int fd, pid_t parent,
+                            const sigset_t *mask)
 {
     const char *hosts[] = {child->folder};
     struct rh_null_setup setup = {.hosts = hosts, .host_count = 1, .jobs = jobs};
@@ -55,7 +56,8 @@ _Noreturn static void serve(const struct rh_null_child *child, uint32_t jobs, in
     /* The kernel tells the end of the parent; a ^C of the terminal is the parent's business. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setpgid(0, 0);
-    rh_stop_clear();
+    rh_stop_detach();
+    sigprocmask(SIG_SETMASK, mask, NULL);
     if (getppid() != parent) {
         remove_folder(child->folder);
         _exit(1);
@@ -98,6 +100,7 @@ static int hear(struct rh_null_child *child, struct rh_error *err)
 int rh_null_child_start(struct rh_null_child *child, uint32_t jobs, struct rh_error *err)
 {
     int fds[2];
+    sigset_t all, mask;
     pid_t self = getpid();
     *child = (struct rh_null_child){.report_fd = -1};
     memcpy(child->folder, folder_pattern, sizeof folder_pattern);
@@ -109,11 +112,15 @@ int rh_null_child_start(struct rh_null_child *child, uint32_t jobs, struct rh_er
         remove_folder(child->folder);
         return -1;
     }
+    /* A signal that comes before the child has detached itself shall not be forgotten. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
     child->pid = fork();
     if (child->pid == 0) {
         close(fds[0]);
-        serve(child, jobs, fds[1], self);
+        serve(child, jobs, fds[1], self, &mask);
     }
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     close(fds[1]);
     child->report_fd = fds[0];
     if (child->pid < 0) {
