@@ -10,9 +10,12 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/stop.h"
+
+enum { REMOVE_TRIES = 200, REMOVE_PAUSE_NS = 20 * 1000 * 1000 };
 
 static const char folder_pattern[] = "/tmp/pgrehearse-null.XXXXXX";
 
@@ -23,7 +26,7 @@ struct greeting {
 };
 
 /* The folder and what lies in it: the socket, and a run that was given up. */
-static void remove_folder(const char *folder)
+static int remove_folder(const char *folder)
 {
     char path[sizeof folder_pattern + 256];
     DIR *dir = opendir(folder);
@@ -37,7 +40,7 @@ static void remove_folder(const char *folder)
     if (dir) {
         closedir(dir);
     }
-    rmdir(folder);
+    return rmdir(folder);
 }
 
 static bool write_all(int fd, const void *data, size_t n)
@@ -72,8 +75,9 @@ _Noreturn static void serve(const struct rh_null_child *child, uint32_t jobs, in
         (void) write_all(fd, &totals, sizeof totals);
     }
     rh_null_server_close(server);
-    if (getppid() != parent) {
-        remove_folder(child->folder);
+    /* A parent that was killed may write to it until its last thread has ended. */
+    for (int i = 0; i < REMOVE_TRIES && remove_folder(child->folder) != 0; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = REMOVE_PAUSE_NS}, NULL);
     }
     _exit(0);
 }
