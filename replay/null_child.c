@@ -49,6 +49,13 @@ static bool write_all(int fd, const void *data, size_t n)
     return write(fd, data, n) == (ssize_t) n;
 }
 
+/* As often as it comes: the kernel sends one for each thread of the parent that goes. */
+static void on_term(int number)
+{
+    (void) number;
+    rh_stop_request();
+}
+
 _Noreturn static void serve(const struct rh_null_child *child, uint32_t jobs, int fd, pid_t parent,
                             const sigset_t *mask)
 {
@@ -60,6 +67,7 @@ _Noreturn static void serve(const struct rh_null_child *child, uint32_t jobs, in
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setpgid(0, 0);
     rh_stop_detach();
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_term}, NULL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     if (getppid() != parent) {
         remove_folder(child->folder);
