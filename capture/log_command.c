@@ -204,6 +204,9 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     struct rh_error finish_error;
     rh_capture_summary_note(&m, c->writer);
     bool partial = c->stopped || c->damaged || output_failed;
+    if (c->damaged && !c->stopped && !output_failed) {
+        rh_trace_writer_note(c->writer, "incomplete", RH_SPAN_LITERAL("input"));
+    }
     int rc = rh_trace_writer_finish(c->writer, partial, &finish_error);
     c->writer = NULL;
     if (output_failed || rc != 0) {

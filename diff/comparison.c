@@ -87,6 +87,10 @@ static void settle_missing(struct rh_comparison *c, const struct rh_twin *base, 
     enum rh_fate fate = (enum rh_fate)(code >> 8);
     uint32_t reason = code & 0xff;
 
+    if (fate == RH_FATE_NOT_SENT && reason == RH_REASON_OUTSIDE_WINDOW) {
+        c->pairs.outside_window++;
+        return;
+    }
     c->queries.items[base->query].pairs.missing++;
     c->pairs.missing++;
     if (fate == RH_FATE_LOST) {
@@ -196,6 +200,8 @@ static void observe_one(struct join *j, enum rh_side side, const struct rh_obser
     }
     if (o->is_statement) {
         rh_side_summary_observe(&c->side[side], o);
+    }
+    if (o->is_statement && !rh_observation_is_outside(o)) {
         rh_query_table_observe(&c->queries, query, side, o, comparable(c, o));
     }
     if (rh_error_table_needs_text(&c->errors, side, query, o)) {

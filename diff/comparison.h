@@ -37,6 +37,8 @@ struct rh_pair_totals {
     uint64_t candidate_only; /* the reverse */
     uint64_t unpairable; /* identities that came twice in a file, or beyond what can be paired */
     uint64_t missing;    /* ran in the base, not in the candidate: absent + lost + by reason */
+    uint64_t outside_window; /* ran in the base, and is not part of the candidate by --from or --to:
+                                not missing */
     uint64_t missing_absent; /* = base_only */
     uint64_t missing_lost;
     uint64_t missing_by_reason[RH_REASON_COUNT];

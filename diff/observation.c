@@ -70,6 +70,12 @@ static int64_t run_lag(const struct rh_run_part *run)
     return late > wait ? late - wait : 0;
 }
 
+static int64_t run_behind(const struct rh_run_part *run)
+{
+    int64_t behind = time_between(run->planned_ns, run->ready_ns);
+    return run->sent_ns != RH_TIME_UNKNOWN && behind > 0 ? behind : 0;
+}
+
 static enum rh_observed status_by_sqlstate(uint32_t sqlstate)
 {
     if (sqlstate == 0) {
@@ -113,6 +119,7 @@ bool rh_observation_make(struct rh_observation *o, const struct rh_record *r,
         o->status = run_status(r);
         o->service_ns = time_between(r->run.sent_ns, r->outcome.done_ns);
         o->lag_ns = run_lag(&r->run);
+        o->behind_ns = run_behind(&r->run);
     } else {
         o->status = status_by_sqlstate(r->outcome.sqlstate);
         o->service_ns = workload_service(r);

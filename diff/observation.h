@@ -43,10 +43,19 @@ struct rh_observation {
     enum rh_reason reason;
     uint32_t sqlstate;  /* RH_OBSERVED_ERROR only */
     int64_t service_ns; /* sent to done, or the duration; -1 unknown */
-    int64_t rows;       /* RH_COUNT_UNKNOWN */
+    int64_t
+        behind_ns;  /* of a run: waited past its time for the answer before it; 0 if it did not */
+    int64_t rows;   /* RH_COUNT_UNKNOWN */
     int64_t lag_ns; /* of a run, -1 unknown: sent after it was due by the schedule, the answer it
                        had to wait for and its turn by --order */
 };
+
+/* A statement that the run left out since it lies in a transaction that was open at --from or --to:
+ * it is missing nowhere. */
+static inline bool rh_observation_is_outside(const struct rh_observation *o)
+{
+    return o->status == RH_OBSERVED_MISSING && o->reason == RH_REASON_OUTSIDE_WINDOW;
+}
 
 /* False for records that say nothing to the comparison: openings, gaps, cancels, COPY data. */
 bool rh_observation_make(struct rh_observation *o, const struct rh_record *r,

@@ -86,6 +86,21 @@ static void put_lag(struct rh_json *j, const struct rh_hist *lag)
     rh_json_close(j);
 }
 
+static void put_behind(struct rh_json *j, const struct rh_hist *behind)
+{
+    rh_json_key(j, "behind_us");
+    if (behind->count == 0) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    put_count(j, "count", behind->count);
+    put_ns_as_us(j, "p50", (double) rh_hist_quantile(behind, 0.5));
+    put_ns_as_us(j, "p99", (double) rh_hist_quantile(behind, 0.99));
+    put_ns_as_us(j, "max", (double) behind->max);
+    rh_json_close(j);
+}
+
 static void put_side_counts(struct rh_json *j, const struct rh_side_summary *s)
 {
     put_count(j, "statements", s->statements);
@@ -95,6 +110,7 @@ static void put_side_counts(struct rh_json *j, const struct rh_side_summary *s)
     put_count(j, "skipped", s->skipped);
     put_count(j, "not_sent", s->not_sent);
     put_count(j, "lost", s->lost);
+    put_count(j, "outside_window", s->outside_window);
     put_count(j, "commit_not_timed", s->commit_not_timed);
     put_count(j, "gaps", s->gaps);
     put_count(j, "damaged_blocks", s->damaged_blocks);
@@ -135,6 +151,7 @@ static void put_side(struct rh_json *j, const char *key, const struct rh_compari
         6);
     put_side_counts(j, s);
     put_lag(j, &s->lag);
+    put_behind(j, &s->behind);
     put_ns_as_us(j, "round_trip_us", rh_report_round_trip_ns(h));
     rh_json_close(j);
 }

@@ -131,11 +131,13 @@ void rh_side_summary_init(struct rh_side_summary *sum)
 {
     *sum = (struct rh_side_summary){.first_ns = RH_TIME_UNKNOWN, .last_ns = RH_TIME_UNKNOWN};
     rh_hist_init(&sum->lag);
+    rh_hist_init(&sum->behind);
 }
 
 void rh_side_summary_release(struct rh_side_summary *sum)
 {
     rh_hist_release(&sum->lag);
+    rh_hist_release(&sum->behind);
 }
 
 static void count_missing(struct rh_side_summary *sum, const struct rh_observation *o)
@@ -151,6 +153,10 @@ static void count_missing(struct rh_side_summary *sum, const struct rh_observati
 
 void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o)
 {
+    if (rh_observation_is_outside(o)) {
+        sum->outside_window++;
+        return;
+    }
     sum->statements++;
     if (o->ref.start_ns != RH_TIME_UNKNOWN) {
         if (sum->first_ns == RH_TIME_UNKNOWN || o->ref.start_ns < sum->first_ns) {
@@ -162,6 +168,9 @@ void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observ
     }
     if (o->lag_ns >= 0) {
         rh_hist_add(&sum->lag, o->lag_ns);
+    }
+    if (o->behind_ns > 0) {
+        rh_hist_add(&sum->behind, o->behind_ns);
     }
     if (o->status == RH_OBSERVED_MISSING) {
         count_missing(sum, o);

@@ -31,7 +31,9 @@ struct rh_side_summary {
     uint64_t gaps;    /* records of something missing */
     int64_t first_ns; /* of the statements' starts, RH_TIME_UNKNOWN */
     int64_t last_ns;
-    struct rh_hist lag; /* of a run, ns */
+    uint64_t outside_window; /* of a run: not part of it by --from or --to; not in `statements` */
+    struct rh_hist lag;      /* of a run, ns */
+    struct rh_hist behind;   /* of a run, ns, of those that were */
     uint32_t damaged_blocks;
     uint64_t damaged_records;
 };

@@ -88,6 +88,11 @@ static void cell_statements(const struct rh_comparison *c, enum rh_side side, ch
         snprintf(cell, CELL_SIZE, "%s of %s ran (%s)", rh_human_count(s->calls, ran),
                  rh_human_count(s->statements, all),
                  rh_human_share(s->calls, s->statements, share));
+        size_t len = strlen(cell);
+        if (s->outside_window > 0) {
+            snprintf(cell + len, CELL_SIZE - len, ", %s outside",
+                     rh_human_count(s->outside_window, all));
+        }
     } else {
         snprintf(cell, CELL_SIZE, "%s", rh_human_count(s->statements, all));
     }
@@ -116,6 +121,20 @@ static void cell_lag(const struct rh_comparison *c, enum rh_side side, char cell
                  rh_human_duration((double) rh_hist_quantile(lag, 0.5), p50),
                  rh_human_duration((double) rh_hist_quantile(lag, 0.99), p99),
                  rh_human_duration((double) lag->max, max));
+    }
+}
+
+static void cell_behind(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    const struct rh_hist *behind = &c->side[side].behind;
+    char count[RH_HUMAN_SIZE];
+    char p50[RH_HUMAN_SIZE];
+    char max[RH_HUMAN_SIZE];
+    if (behind->count > 0) {
+        snprintf(cell, CELL_SIZE, "%s statements, p50 %s, max %s",
+                 rh_human_count(behind->count, count),
+                 rh_human_duration((double) rh_hist_quantile(behind, 0.5), p50),
+                 rh_human_duration((double) behind->max, max));
     }
 }
 
@@ -155,6 +174,7 @@ static void page_sides(struct rh_text_page *p)
         {"statements", cell_statements},
         {"failed", cell_failed},
         {"lag", cell_lag},
+        {"behind", cell_behind},
         {"round trip", cell_round_trip},
         {"lacks", cell_lacks},
     };

@@ -451,6 +451,9 @@ static void explain(struct rh_trace_file *f)
                  "no end block: its writer was killed or the file was cut at byte %llu "
                  "(%u whole blocks before it)",
                  (unsigned long long) f->size, f->block_count);
+    } else if (!f->end_complete &&
+               rh_span_is(rh_trace_header_setting(&f->header, "incomplete"), "input")) {
+        snprintf(f->reason, sizeof f->reason, "its input was cut, or could not be read to its end");
     } else if (!f->end_complete) {
         snprintf(f->reason, sizeof f->reason, "its writer was stopped early");
     }
@@ -460,7 +463,7 @@ static int open_file(struct rh_trace_file *f, const char *path, struct rh_error 
 {
     struct stat st;
     f->path = rh_strdup(path);
-    f->fd = open(path, O_RDONLY | O_CLOEXEC);
+    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for its writer */
     if (f->fd < 0) {
         return rh_error_set_errno(err, "cannot open \"%s\"", path);
     }

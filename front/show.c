@@ -88,23 +88,22 @@ static const struct rh_opt_command show_command = {
 
 /* 0 or -1; *shown counts what was printed. */
 static int print_records(struct rh_trace_reader *reader, struct rh_record_filter *filter,
-                         bool is_run, struct rh_output *out, struct rh_error *err)
+                         bool is_run, struct rh_output *out, uint64_t *shown, struct rh_error *err)
 {
     struct rh_buf scratch;
     rh_buf_init(&scratch, TEXT_MAX_BYTES);
     struct rh_json j;
     rh_json_init(&j, &out->buf, false);
     struct rh_record r;
-    uint64_t shown = 0;
     int got = 0;
-    while (!out->gone && (filter->limit == 0 || shown < filter->limit) &&
+    while (!out->gone && (filter->limit == 0 || *shown < filter->limit) &&
            (got = rh_trace_reader_next(reader, &r, err)) > 0) {
         if (!rh_record_filter_takes(filter, &r)) {
             continue;
         }
         rh_record_json(&j, &r, rh_trace_reader_session(reader), is_run, &scratch);
         rh_buf_add_byte(&out->buf, '\n');
-        shown++;
+        ++*shown;
         if (rh_output_flush_if_large(out, err) != 0) {
             got = -1;
             break;
@@ -131,14 +130,18 @@ static int show_file(const char *path, struct rh_record_filter *filter)
     struct rh_trace_reader *reader = NULL;
     struct rh_output out;
     int status = RH_EXIT_TROUBLE;
+    uint64_t shown = 0;
     rh_output_init(&out);
     if (rh_trace_file_open(&file, path, &err) != 0 ||
         rh_trace_reader_open(&reader, file, filter->from_ns, filter->to_ns, &err) != 0) {
         goto out;
     }
     bool is_run = rh_trace_file_header(file)->kind == RH_FILE_RUN;
-    if (print_records(reader, filter, is_run, &out, &err) == 0 &&
+    if (print_records(reader, filter, is_run, &out, &shown, &err) == 0 &&
         rh_output_flush(&out, &err) == 0) {
+        if (shown == 0) {
+            rh_log(RH_LOG_INFO, "no record of \"%s\" is selected", path);
+        }
         status = out.gone ? RH_EXIT_DONE : tell_damage(file, reader);
     }
 out:

@@ -43,6 +43,32 @@ struct command {
     uint32_t max_connections;
 };
 
+static bool occurs(const struct rh_plan *plan, struct rh_span name, bool is_user)
+{
+    for (uint32_t i = 0; i < plan->session_count; i++) {
+        const struct rh_session *s = plan->sessions[i].session;
+        if (rh_span_equal(is_user ? s->user : s->database, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A name that was mistyped would leave the sessions where they were. */
+static void warn_unused_maps(const struct rh_plan *plan, const struct rh_str_list *maps,
+                             bool is_user)
+{
+    for (size_t i = 0; i < maps->count; i++) {
+        const char *map = maps->items[i];
+        struct rh_span name = rh_span(map, (size_t) (strchr(map, '=') - map));
+        if (!occurs(plan, name, is_user)) {
+            rh_log(RH_LOG_WARNING, "%s=%s changes nothing: no session to replay is %s %.*s",
+                   is_user ? "--map-user" : "--map-database", map,
+                   is_user ? "of user" : "in database", (int) name.len, name.data);
+        }
+    }
+}
+
 static int open_trace(struct command *c, struct rh_error *err)
 {
     if (rh_trace_file_open(&c->file, c->trace_path, err) != 0) {
@@ -66,6 +92,8 @@ static int open_trace(struct command *c, struct rh_error *err)
                                 ? " between --from and --to"
                                 : "");
     }
+    warn_unused_maps(c->plan, &c->options->map_users, true);
+    warn_unused_maps(c->plan, &c->options->map_databases, false);
     return 0;
 }
 

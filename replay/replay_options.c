@@ -15,11 +15,9 @@ static int read_speed(const char *arg, void *target, struct rh_error *err)
     if (speed->is_max) {
         return 0;
     }
-    if (rh_opt_double(arg, &speed->factor, err) != 0) {
-        return -1;
-    }
-    if (speed->factor < 1e-6 || speed->factor > 1e6) {
-        return rh_error_set(err, RH_ERR_USAGE, "must be max, or lie between 0.000001 and 1000000");
+    if (rh_opt_double(arg, &speed->factor, err) != 0 || speed->factor < 1e-6 ||
+        speed->factor > 1e6) {
+        return rh_error_set(err, RH_ERR_USAGE, "must be max, or a number from 0.000001 to 1000000");
     }
     return 0;
 }
@@ -102,7 +100,9 @@ static const struct rh_opt options[] = {
      "sessions in database A connect to B (repeatable)\n[default: to A]", NULL},
     {.group = "How it is replayed"},
     {"speed", 's', RH_OPT_ARG, "X", read_speed, AT(speed),
-     "X times as fast as captured; max: without pauses\n[default: 1]", NULL, "max"},
+     "X times as fast as captured; max: without pauses, but a\nsession opens only when those have "
+     "closed that had closed\nbefore it, so a high X may be faster [default: 1]",
+     NULL, "max"},
     {"skip-idle", 0, RH_OPT_MAYBE_ARG, "TIME", read_skip_idle, AT(skip_idle_ns),
      "cut pauses in which nothing runs to TIME, or to 1s\n[default: no pause is cut]", NULL},
     {"jobs", 'j', RH_OPT_ARG, "N", read_jobs, AT(jobs),
@@ -129,7 +129,8 @@ static const struct rh_opt options[] = {
     {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet),
      "warnings and errors only: no progress, no summary", NULL},
     {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
-     "tell about each lost or refused session\n[default: only how many]", NULL},
+     "tell about each lost or refused session\n[default: only how many, and of one refused why]",
+     NULL},
     {0},
 };
 
@@ -142,6 +143,10 @@ const struct rh_opt_command rh_replay_command = {
         "Passwords come from PGPASSWORD, the password file or a service file, as in psql;\n"
         "PGUSER and PGDATABASE are ignored, unless the trace does not tell a session's.\n"
         "What -d says wins over -h, -p and -U.\n"
+        "\n"
+        "In the summary, lag is how late statements were sent that could have been: this host\n"
+        "or tool was too slow. Behind is how long others had to wait past their time for the\n"
+        "answer before them: the target is slower than production was, or the speed is high.\n"
         "\n"
         "Exit status: 0 the replay ran to its end, whatever came of the statements: failed\n"
         "ones, and those not sent as their session was refused or lost, are in the summary\n"
@@ -240,6 +245,9 @@ int rh_replay_options_check(struct rh_replay_options *o, struct rh_error *err)
 {
     if (check_dry_run(o, err) != 0) {
         return -1;
+    }
+    if (o->output && o->output[0] == '\0') {
+        return rh_error_set(err, RH_ERR_USAGE, "-o: the run file needs a name");
     }
     if (o->from_ns >= o->to_ns) {
         return rh_error_set(err, RH_ERR_USAGE, "--from does not lie before --to");

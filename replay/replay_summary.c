@@ -117,10 +117,22 @@ static void print_statements(const struct rh_replay_summary *m, FILE *out)
     }
 }
 
+/* Statements that no replay of this window can send are not missing from it. */
+static void print_outside(const struct rh_tally *t, FILE *out)
+{
+    uint64_t outside = t->not_sent[RH_REASON_OUTSIDE_WINDOW];
+    if (outside > 0) {
+        fprintf(out,
+                "outside      %9" PRIu64
+                "  in transactions that were open at --from or --to: not part of this replay\n",
+                outside);
+    }
+}
+
 static void print_reasons(const char *heading, const uint64_t counts[RH_REASON_COUNT], FILE *out)
 {
     for (int i = 0; i < RH_REASON_COUNT; i++) {
-        if (counts[i] == 0) {
+        if (counts[i] == 0 || i == RH_REASON_OUTSIDE_WINDOW) {
             continue;
         }
         fprintf(out, "%-12s %9" PRIu64 "  %s\n", heading, counts[i],
@@ -141,6 +153,20 @@ static void print_lag(const struct rh_replay_summary *m, FILE *out)
             duration(rh_hist_quantile(lag, 0.99), p99), duration(lag->max, max));
 }
 
+static void print_behind(const struct rh_replay_summary *m, FILE *out)
+{
+    const struct rh_hist *behind = &m->result->tally.behind_ns;
+    char p50[32], p99[32], max[32];
+    if (behind->count == 0) {
+        return;
+    }
+    fprintf(out,
+            "behind       %" PRIu64
+            " waited past their time for the answer before them: p50 %s, p99 %s, max %s\n",
+            behind->count, duration(rh_hist_quantile(behind, 0.50), p50),
+            duration(rh_hist_quantile(behind, 0.99), p99), duration(behind->max, max));
+}
+
 void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
 {
     char text[32];
@@ -158,7 +184,9 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
     print_statements(m, out);
     print_reasons("unreplayable", m->result->tally.skipped, out);
     print_reasons("not sent", m->result->tally.not_sent, out);
+    print_outside(&m->result->tally, out);
     print_lag(m, out);
+    print_behind(m, out);
     if (m->result->tally.sessions_late > 0) {
         fprintf(out,
                 "late         %" PRIu64

@@ -160,4 +160,10 @@ void rh_run_header_note(struct rh_recorder *recorder, const struct rh_engine_res
         note_int(recorder, "lag_p99_ns", rh_hist_quantile(&t->lag_ns, 0.99));
         note_int(recorder, "lag_max_ns", t->lag_ns.max);
     }
+    note_int(recorder, "behind_count", (int64_t) t->behind_ns.count);
+    if (t->behind_ns.count > 0) {
+        note_int(recorder, "behind_p50_ns", rh_hist_quantile(&t->behind_ns, 0.50));
+        note_int(recorder, "behind_p99_ns", rh_hist_quantile(&t->behind_ns, 0.99));
+        note_int(recorder, "behind_max_ns", t->behind_ns.max);
+    }
 }

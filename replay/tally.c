@@ -7,11 +7,13 @@ void rh_tally_init(struct rh_tally *t)
 {
     *t = (struct rh_tally){0};
     rh_hist_init(&t->lag_ns);
+    rh_hist_init(&t->behind_ns);
 }
 
 void rh_tally_release(struct rh_tally *t)
 {
     rh_hist_release(&t->lag_ns);
+    rh_hist_release(&t->behind_ns);
 }
 
 static void count_state(struct rh_tally *t, uint32_t sqlstate, bool types_unknown, uint64_t n)
@@ -63,6 +65,7 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
     }
     into->states_beyond += from->states_beyond;
     rh_hist_merge(&into->lag_ns, &from->lag_ns);
+    rh_hist_merge(&into->behind_ns, &from->behind_ns);
 }
 
 void rh_tally_note_refusal(struct rh_tally *t, uint32_t session, const char *why)
@@ -87,6 +90,7 @@ bool rh_tally_add(struct rh_tally *t, const struct rh_record *r)
         int64_t due_ns = r->run.planned_ns;
         if (r->run.ready_ns != RH_TIME_UNKNOWN && r->run.ready_ns > due_ns) {
             due_ns = r->run.ready_ns;
+            rh_hist_add(&t->behind_ns, due_ns - r->run.planned_ns);
         }
         rh_hist_add(&t->lag_ns, r->run.sent_ns - due_ns);
     }

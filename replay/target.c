@@ -128,7 +128,10 @@ static void say_unknown(struct rh_findings *f, const struct rh_target *target,
     if (guard->name[0] == '\0') {
         rh_findings_add(f, RH_GRADE_NOTE, "source-unknown",
                         "the trace does not tell which server it comes from");
-        rh_findings_advise(f, "make sure that it is not %s", target->address);
+        rh_findings_advise(f,
+                           "make sure that it is not %s; capture log --server HOST:PORT notes it, "
+                           "and a replay there is refused",
+                           target->address);
     } else if (guard->why[0]) {
         rh_findings_add(f, RH_GRADE_WARNING, "source-unknown",
                         "whether %s is the server that was captured (%s) cannot be told, %s",

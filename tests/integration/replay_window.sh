@@ -53,6 +53,10 @@ check_equal 'the rows' '1|3|"$user", public
 3|1|"$user", public
 4|1|"$user", public' "$(sql 'SELECT * FROM log ORDER BY 1, 2')"
 check_equal 'nothing failed' '' "$(dump window | awk -F '\t' '$3 == "done" && $5 != "00000"')"
+check 'what it leaves out is said' grep -Eq '^outside +4  in transactions that were open at --from or --to' "$WORK/err"
+lacks() { ! grep -q "$1" "$2"; }
+check 'and is not unsent' lacks '^not sent' "$WORK/err"
+check_run 0 "$RH_BIN/pgrehearse-diff" --gate missing=0 "$WORK/window.trace" "$WORK/window.run"
 replay 2 window --from '2026-01-02 00:00:00Z'
 check 'an empty window is said' grep -q 'no session to replay between' "$WORK/err"
 replay 2 window --from '2026-01-01 00:00:05Z' --to '2026-01-01 00:00:02Z'
@@ -70,6 +74,17 @@ check_equal 'planned times with pauses cut' '0 201 402 602' "$(dump pauses | cut
 check 'the cut is told' grep -q 'were cut in' "$WORK/err"
 replay 0 pauses --skip-idle=200ms --speed 2
 check_equal 'and twice as fast' '0 100 201 301' "$(dump pauses | cut -f8 | xargs)"
+
+# A statement that comes due while the one before it runs is behind, and the replay does not lag.
+{
+    session 1 0 200
+    query 1 10 1 be 'SELECT pg_sleep(0.3)'
+    query 1 20 1 be 'SELECT 2'
+} | make_trace slow
+replay 0 slow
+check 'behind is said' grep -Eq '^behind +1 waited past their time for the answer before them: p50 ' "$WORK/err"
+check_equal 'in the run' 1 "$("$RH_BIN/pgrehearse" info -f json "$WORK/slow.run" | jq -r '.[0].settings.behind_count')"
+check_equal 'in the diff' 1 "$("$RH_BIN/pgrehearse-diff" -f json "$WORK/slow.run" "$WORK/slow.run" | jq '.inputs.base.behind_us.count')"
 
 # Other users and databases.
 server_psql "$cluster" -q -c 'CREATE DATABASE shop2' -c 'CREATE USER helper'
@@ -103,6 +118,9 @@ replay 2 map -d shop2 --map-database shop=shop2
 replay 2 map -d 'host=a =b'
 replay 2 map --map-user app
 replay 2 map --map-user app=a --map-user app=b
+replay 0 map --map-user app=helper --map-user nobody=helper --map-database shop=shop2 --map-database shoppe=shop2 -q
+check_equal 'a map of nothing is said' '--map-user=nobody=helper --map-database=shoppe=shop2' \
+    "$(sed -n 's/.*warning: \(.*\) changes nothing: no session to replay .*/\1/p' "$WORK/err" | xargs)"
 
 # The source, and a server that others use.
 {
@@ -134,6 +152,7 @@ check 'a name that cannot be looked up is said' \
 } | make_trace unknown
 replay 0 unknown
 check 'an unknown source is said' grep -q 'does not tell which server' "$WORK/err"
+check 'and what to do' grep -q 'capture log --server HOST:PORT notes it' "$WORK/err"
 replay 0 unknown -d "host=/nowhere,$SERVER_SOCKETS"
 check 'a list is said' grep -q 'only .*/.s.PGSQL.* is probed' "$WORK/err"
 

@@ -166,6 +166,36 @@ static void test_missing_by_reason(void **state)
     fx_close(&cmp);
 }
 
+/* What the window of a run leaves out is not missing from it. */
+static void test_outside_window(void **state)
+{
+    (void) state;
+    struct fx_statement base[] = {
+        {.session = 1, .ordinal = 1, .service_us = 1, .sql = "select 1"},
+        {.session = 1, .ordinal = 2, .service_us = 1, .sql = "select 1"},
+        {.session = 1, .ordinal = 3, .service_us = 1, .sql = "select 1"},
+    };
+    struct fx_statement candidate[3] = {base[0], base[1], base[2]};
+    candidate[0].fate = candidate[2].fate = RH_FATE_NOT_SENT;
+    candidate[0].reason = RH_REASON_OUTSIDE_WINDOW;
+    candidate[2].reason = RH_REASON_TRANSACTION_LOST;
+    struct fx_file b = fx_run("b.run", 2, base, FX_COUNT(base));
+    struct fx_file c = fx_run("c.run", 3, candidate, FX_COUNT(candidate));
+    struct rh_comparison cmp;
+    fx_compare(&cmp, &b, &c, 0, 0);
+    assert_int_equal(cmp.pairs.paired, 3);
+    assert_int_equal(cmp.pairs.outside_window, 1);
+    assert_int_equal(cmp.pairs.missing, 1);
+    assert_int_equal(cmp.pairs.missing_by_reason[RH_REASON_TRANSACTION_LOST], 1);
+    assert_int_equal(cmp.pairs.missing_by_reason[RH_REASON_OUTSIDE_WINDOW], 0);
+    assert_int_equal(cmp.side[RH_CANDIDATE].statements, 2);
+    assert_int_equal(cmp.side[RH_CANDIDATE].outside_window, 1);
+    assert_int_equal(cmp.side[RH_CANDIDATE].not_sent, 1);
+    assert_int_equal(fx_query(&cmp, "select 1")->pairs.missing, 1);
+    assert_int_equal(fx_query(&cmp, "select 1")->side[RH_CANDIDATE].missing, 1);
+    fx_close(&cmp);
+}
+
 static void test_log_against_run(void **state)
 {
     (void) state;
@@ -469,6 +499,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_of_pairs),
         cmocka_unit_test(test_missing_by_reason),
+        cmocka_unit_test(test_outside_window),
         cmocka_unit_test(test_log_against_run),
         cmocka_unit_test(test_log_without_durations),
         cmocka_unit_test(test_different_traces),

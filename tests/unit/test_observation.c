@@ -75,10 +75,12 @@ static void test_run_times(void **state)
     r.run.ready_ns = 5700; /* it had to wait for an answer: that is the server's time, not lag */
     assert_true(rh_observation_make(&o, &r, RH_FILE_RUN));
     assert_int_equal(o.lag_ns, 300);
+    assert_int_equal(o.behind_ns, 700);
     r.run.ready_ns = 4000;
     r.run.wait_ns = 600; /* nor is its turn by order */
     assert_true(rh_observation_make(&o, &r, RH_FILE_RUN));
     assert_int_equal(o.lag_ns, 400);
+    assert_int_equal(o.behind_ns, 0);
     r.run.wait_ns = 60000;
     assert_true(rh_observation_make(&o, &r, RH_FILE_RUN));
     assert_int_equal(o.lag_ns, 0);

@@ -12,6 +12,7 @@ pgrehearse diff --format json small.trace small.trace | jq -r '.queries[] | "\(.
 pgrehearse show --errors small.trace | jq -r .sqlstate | sort | uniq -c | while read -r n code; do
     [ "$(pgrehearse show --sqlstate "$code" small.trace | wc -l)" -eq "$n" ] || echo "$code: not $n"
 done
+pgrehearse show --session 99 small.trace; echo "status $?"
 pgrehearse show --fingerprint 12345 small.trace
 pgrehearse show --sqlstate 4270 small.trace
 pgrehearse show --sqlstate 00000 small.trace

@@ -5,6 +5,9 @@ pgrehearse show "$DATA/small.csv"; echo "show $?"
 pgrehearse replay "$DATA/small.csv"; echo "replay $?"
 pgrehearse diff "$DATA/small.csv" small.trace; echo "diff $?"
 pgrehearse capture log -o x.trace small.trace; echo "capture $?"
+mkfifo fifo
+pgrehearse info fifo; echo "info of a pipe $?"
+rm fifo
 : >empty
 pgrehearse info empty; echo "info of nothing $?"
 pgrehearse capture log -o x.trace empty; echo "capture of nothing $?"

@@ -1,6 +1,9 @@
 pgrehearse replay --speed 0 x.trace; echo $?
 pgrehearse replay --speed -1 x.trace; echo $?
 pgrehearse replay --speed fast x.trace; echo $?
+pgrehearse replay --speed 1e9 x.trace; echo $?
+pgrehearse replay -o '' x.trace; echo $?
+pgrehearse replay --reconnect-timeout 0 x.trace; echo $?
 pgrehearse replay --jobs 0 x.trace; echo $?
 pgrehearse replay --jobs 1x x.trace; echo $?
 pgrehearse replay --map-user nobody x.trace; echo $?
