@@ -28,7 +28,8 @@ void rh_findings_release(struct rh_findings *f)
     rh_arena_release(&f->arena);
 }
 
-static struct rh_span make_text(struct rh_findings *f, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static struct rh_span
+make_text(struct rh_findings *f, const char *format, va_list args)
 {
     char text[TEXT_SIZE];
     vsnprintf(text, sizeof text, format, args);
