@@ -19,15 +19,15 @@ if ! { cmake --preset coverage -DBUILD_TESTING=ON && cmake --build --preset cove
     exit 2
 fi
 find build/coverage -name '*.gcda' -delete
-# Servers run programs of ours as another user nowhere, so all counters can be written.
+# Only servers run as another user: all of our programs can write their counters.
 ctest --preset coverage -j "$(nproc)" "$@" | tail -n 5
 
 # gcov names a file and then its lines; a header is in the count of every file that includes it, so
-# only sources are listed.
-find build/coverage/{common,formats,capture,replay,diff,front} -name '*.gcda' -print0 |
+# only sources are listed.  What never ran has notes and no counters.
+find build/coverage/{common,formats,capture,replay,diff,front} -name '*.gcno' -print0 |
     xargs -0 gcov -n -s "$PWD" -r 2>/dev/null |
     awk -v each_file="$each_file" -F "[':% ]+" '
-        /^File / { file = $2 }
+        /^File / { file = $2; sub(/^(\.\.\/)+/, "", file) }
         /^Lines executed/ && file ~ /^(common|formats|capture|replay|diff|front)\/.*\.c$/ {
             of = $NF
             hit = $3 / 100 * of
