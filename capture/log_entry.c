@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "capture/log_repeat.h"
+
 static bool read_decimal(struct rh_span s, uint64_t *v)
 {
     if (s.len == 0 || s.len > 18) {
@@ -73,7 +75,7 @@ static bool read_lxid(struct rh_span s, uint64_t *lxid)
     return read_decimal(rh_span(s.data + used, s.len - used), lxid);
 }
 
-static enum rh_log_idle read_idle(struct rh_span tag)
+enum rh_log_idle rh_log_idle_of(struct rh_span tag)
 {
     if (tag.len < 4 || memcmp(tag.data, "idle", 4) != 0) {
         return RH_LOG_BUSY;
@@ -82,6 +84,11 @@ static enum rh_log_idle read_idle(struct rh_span tag)
         return RH_LOG_IDLE;
     }
     return rh_span_starts(tag, "idle in transaction") ? RH_LOG_IDLE_IN_BLOCK : RH_LOG_BUSY;
+}
+
+bool rh_log_entry_may_cut(const struct rh_csvlog_row *row)
+{
+    return row->columns > RH_CSVLOG_BACKEND_TYPE;
 }
 
 static bool is_sqlstate(struct rh_span s)
@@ -135,7 +142,7 @@ static struct rh_span keep(char **at, struct rh_span s)
     return kept;
 }
 
-static void use_head(struct rh_log_entry *e, const struct rh_log_head *h)
+void rh_log_entry_use_head(struct rh_log_entry *e, const struct rh_log_head *h)
 {
     e->pid = h->pid;
     e->session_key = h->session_key;
@@ -167,27 +174,28 @@ static bool find_head(struct rh_log_entry *e, const struct rh_csvlog_row *row,
     size_t start_from = row->ends[RH_CSVLOG_TAG] + 1, start_to = row->ends[RH_CSVLOG_SESSION_START];
     const char *bytes = row->data + from, *start = row->data + start_from;
     size_t len = to - from, start_len = start_to - start_from;
-    if (len < 4 || len > RH_LOG_HEAD_MAX || start_len > sizeof heads->slots[0].start) {
+    if (len < RH_LOG_HEAD_MIN || len > RH_LOG_HEAD_MAX ||
+        start_len > sizeof heads->slots[0].start) {
         return read_head(e, row, clock);
     }
-    uint32_t tail; /* the last digits of the process id, which differ most */
-    memcpy(&tail, bytes + len - 4, 4);
-    struct rh_log_head *h = &heads->slots[(tail * UINT32_C(2654435761)) >> 24];
+    struct rh_log_head *h = rh_log_heads_slot(heads, bytes, len);
     if (h->len == len && h->start_len == start_len && memcmp(h->bytes, bytes, len) == 0 &&
         memcmp(h->start, start, start_len) == 0) {
-        use_head(e, h);
+        rh_log_entry_use_head(e, h);
+        rh_log_repeat_learn(heads, h, row);
         return true;
     }
-    h->len = 0;
+    h->len = h->tail_len = 0;
     memcpy(h->bytes, bytes, len); /* before fields are folded */
     memcpy(h->start, start, start_len);
     if (!read_head(e, row, clock)) {
         return false;
     }
     keep_head(h, e);
-    use_head(e, h);
+    rh_log_entry_use_head(e, h);
     h->len = (uint32_t) len;
     h->start_len = (uint32_t) start_len;
+    rh_log_repeat_learn(heads, h, row);
     return true;
 }
 
@@ -208,13 +216,13 @@ enum rh_csvlog_fault rh_log_entry_from_csv(struct rh_log_entry *e, const struct 
     }
     e->severity = rh_logmsg_severity(messages, severity, e->sqlstate);
     e->tag = rh_csvlog_raw(row, RH_CSVLOG_TAG);
-    e->idle = read_idle(e->tag);
+    e->idle = rh_log_idle_of(e->tag);
     e->message = rh_csvlog_text(row, RH_CSVLOG_MESSAGE);
     e->detail = rh_csvlog_text(row, RH_CSVLOG_DETAIL);
     e->context = rh_csvlog_text(row, RH_CSVLOG_CONTEXT);
     e->query = rh_csvlog_text(row, RH_CSVLOG_QUERY);
     e->application = rh_csvlog_text(row, RH_CSVLOG_APPLICATION);
     e->backend_type = rh_csvlog_raw(row, RH_CSVLOG_BACKEND_TYPE);
-    e->may_cut = row->columns > 23;
+    e->may_cut = rh_log_entry_may_cut(row);
     return RH_CSVLOG_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "capture/log_repeat.h"
 #include "common/alloc.h"
 #include "formats/log_params.h"
 
@@ -161,15 +162,35 @@ static bool take_row(struct rh_log_reader *r, const struct rh_csvlog_row *row,
     r->line += row->lines;
     r->counts.records++;
     r->counts.entries++;
-    if (row->columns > RH_CSVLOG_COLUMNS_KNOWN || row->columns == 25) {
+    if (rh_csvlog_is_unknown(row)) {
         r->counts.unknown_columns++;
     }
+    return true;
+}
+
+/* A record much like others of its session. */
+static bool take_repeat(struct rh_log_reader *r, struct rh_log_entry *e)
+{
+    uint32_t lines;
+    size_t used =
+        rh_log_repeat_read(r->heads, r->window + r->pos, r->end - r->pos, &r->clock, e, &lines);
+    if (used == 0) {
+        return false;
+    }
+    r->pos += used;
+    r->entry_line = r->line;
+    r->line += lines;
+    r->counts.records++;
+    r->counts.entries++;
     return true;
 }
 
 int rh_log_reader_next(struct rh_log_reader *r, struct rh_log_entry *e, struct rh_error *err)
 {
     struct rh_csvlog_row row;
+    if (!r->skipping && take_repeat(r, e)) {
+        return 1;
+    }
     for (;;) {
         bool more = false;
         if (r->skipping) {
@@ -199,18 +220,6 @@ int rh_log_reader_next(struct rh_log_reader *r, struct rh_log_entry *e, struct r
     return 0;
 }
 
-static size_t fold_quotes(char *text, size_t len)
-{
-    size_t to = 0;
-    for (size_t from = 0; from < len; from++) {
-        text[to++] = text[from];
-        if (text[from] == '"' && from + 1 < len && text[from + 1] == '"') {
-            from++;
-        }
-    }
-    return to;
-}
-
 int64_t rh_log_reader_longest_value(const struct rh_log_reader *r)
 {
     int64_t longest = -1;
@@ -229,7 +238,7 @@ int64_t rh_log_reader_longest_value(const struct rh_log_reader *r)
             continue;
         }
         char *copy = rh_memdup(list.data, list.len);
-        size_t len = fold_quotes(copy, list.len);
+        size_t len = rh_csvlog_fold_quotes(copy, list.len);
         int64_t whole, dotted;
         (void) rh_log_params_parse(&params, copy, len);
         rh_log_params_lengths(&params, &whole, &dotted);

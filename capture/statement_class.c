@@ -43,6 +43,20 @@ static uint32_t first_letters(struct rh_span s)
 #define LETTERS(a, b, c, d)                                                                        \
     ((uint32_t) (a) << 24 | (uint32_t) (b) << 16 | (uint32_t) (c) << 8 | (uint32_t) (d))
 
+/* SELECT, INSERT, UPDATE: most of all commands, none of interest. */
+static bool is_plain(struct rh_span s)
+{
+    char letters[4];
+    if (s.len < sizeof letters) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof letters; i++) {
+        letters[i] = (char) (s.data[i] | 0x20);
+    }
+    return memcmp(letters, "sele", 4) == 0 || memcmp(letters, "inse", 4) == 0 ||
+           memcmp(letters, "upda", 4) == 0;
+}
+
 /* Whether a single command that begins so may have a class of interest. */
 static bool may_matter(uint32_t letters)
 {
@@ -127,7 +141,7 @@ void rh_statement_classify(struct rh_span text, struct rh_statement_class *c)
     c->bits = 0;
     c->effect = RH_TXN_STAYS;
     c->other = c->lasting = false;
-    if (!may_matter(first_letters(s)) && !(s.len && memchr(s.data, ';', s.len))) {
+    if ((is_plain(s) || !may_matter(first_letters(s))) && !(s.len && memchr(s.data, ';', s.len))) {
         c->other = true;
         return;
     }

@@ -3,6 +3,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "common/sql_lex.h"
 #include "common/sql_word.h"
 
@@ -343,22 +347,39 @@ static void mask_text(struct masker *m, struct rh_span text, int nesting)
     }
 }
 
+/* The byte at text.data[at] is one of `wW:`: whether it is the last of "passw" or the first of
+ * "://". */
+static bool is_hint(struct rh_span text, size_t at)
+{
+    if (text.data[at] == ':') {
+        return text.len - at >= 3 && text.data[at + 1] == '/' && text.data[at + 2] == '/';
+    }
+    return at >= 4 && starts_with((struct rh_span){text.data + at - 4, 4}, "pass");
+}
+
 /*
- * Every rule above needs "passw" or "://".  `w` and `:` are rare enough that two memchr() passes
- * cost less than looking at each byte.
+ * Every rule above needs "passw" or "://", of which `w` and `:` are rare enough to look for.
  */
 static bool may_hold_secret(struct rh_span text)
 {
-    const char *end = text.data + text.len;
-    for (int i = 0; i < 2; i++) {
-        for (const char *p = text.data; (p = memchr(p, "wW"[i], (size_t) (end - p))); p++) {
-            if (p - text.data >= 4 && starts_with((struct rh_span){p - 4, 4}, "pass")) {
+    size_t at = 0;
+#if defined(__SSE2__)
+    const __m128i w = _mm_set1_epi8('w'), colon = _mm_set1_epi8(':'),
+                  lower_bit = _mm_set1_epi8(0x20);
+    for (; text.len - at >= sizeof w; at += sizeof w) {
+        const __m128i v = _mm_loadu_si128((const __m128i *) (const void *) (text.data + at));
+        uint32_t found = (uint32_t) _mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(v, colon), _mm_cmpeq_epi8(_mm_or_si128(v, lower_bit), w)));
+        for (; found; found &= found - 1) {
+            if (is_hint(text, at + (unsigned) __builtin_ctz(found))) {
                 return true;
             }
         }
     }
-    for (const char *p = text.data; (p = memchr(p, ':', (size_t) (end - p))); p++) {
-        if (end - p >= 3 && p[1] == '/' && p[2] == '/') {
+#endif
+    for (; at < text.len; at++) {
+        char c = text.data[at];
+        if ((c == ':' || c == 'w' || c == 'W') && is_hint(text, at)) {
             return true;
         }
     }

@@ -75,20 +75,56 @@ static inline void rh_csv_masks_make(const char *p, struct rh_csv_masks *m)
 
 #if defined(__x86_64__)
 
-static inline __attribute__((target("avx2"))) void rh_csv_masks_make_avx2(const char *p,
-                                                                          struct rh_csv_masks *m)
+#define RH_CSV_TARGET_AVX2 __attribute__((target("avx2,bmi,popcnt,pclmul")))
+
+/* Only where rh_csv_has_avx2(). */
+static inline bool rh_csv_has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
+}
+
+static inline RH_CSV_TARGET_AVX2 uint64_t rh_csv_mask_avx2(__m256i a, __m256i b, char c)
+{
+    const __m256i want = _mm256_set1_epi8(c);
+    uint64_t low = (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(a, want));
+    uint64_t high = (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(b, want));
+    return low | high << 32;
+}
+
+static inline RH_CSV_TARGET_AVX2 void rh_csv_masks_make_avx2(const char *p, struct rh_csv_masks *m)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *) (const void *) p);
     const __m256i b = _mm256_loadu_si256((const __m256i *) (const void *) (p + 32));
-    const char bytes[4] = {'"', ',', '\n', '\0'};
-    uint64_t out[4];
-    for (int i = 0; i < 4; i++) {
-        const __m256i want = _mm256_set1_epi8(bytes[i]);
-        uint64_t low = (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(a, want));
-        uint64_t high = (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(b, want));
-        out[i] = low | high << 32;
+    m->quote = rh_csv_mask_avx2(a, b, '"');
+    m->comma = rh_csv_mask_avx2(a, b, ',');
+    m->feed = rh_csv_mask_avx2(a, b, '\n');
+    m->nul = 0;
+    const __m256i zero = _mm256_setzero_si256();
+    if (__builtin_expect(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(a, b), zero)), 0)) {
+        m->nul = rh_csv_mask_avx2(a, b, '\0');
     }
-    *m = (struct rh_csv_masks){out[0], out[1], out[2], out[3]};
+}
+
+/* rh_csv_parity() by a product without carries. */
+static inline RH_CSV_TARGET_AVX2 uint64_t rh_csv_parity_avx2(uint64_t x)
+{
+    const __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, (long long) x), _mm_set1_epi8((char) 0xff), 0);
+    return (uint64_t) _mm_cvtsi128_si64(product);
+}
+
+/* The lowest bit's number; of 0 any number. */
+static inline RH_CSV_TARGET_AVX2 uint32_t rh_csv_lowest_avx2(uint64_t x)
+{
+    return (uint32_t) _tzcnt_u64(x);
+}
+
+#else
+
+static inline bool rh_csv_has_avx2(void)
+{
+    return false;
 }
 
 #endif
@@ -103,6 +139,12 @@ static inline uint64_t rh_csv_parity(uint64_t x)
     x ^= x << 16;
     x ^= x << 32;
     return x;
+}
+
+/* The lowest bit's number; of 0 any number. */
+static inline uint32_t rh_csv_lowest(uint64_t x)
+{
+    return (uint32_t) __builtin_ctzll(x | UINT64_C(1) << 63);
 }
 
 /* Bits 0 .. last. */

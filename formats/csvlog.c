@@ -36,11 +36,16 @@ const char *rh_csvlog_fault_text(enum rh_csvlog_fault fault)
 }
 
 struct split_state {
-    uint64_t in_quotes;   /* all ones while the block before ended within quotes */
-    uint64_t after_close; /* 1 if its last byte was a closing quote */
-    uint64_t may_open;    /* 1 if a quote may open on the first byte of this block */
-    uint64_t twins;       /* not 0 if a quote was doubled */
+    uint64_t in_quotes; /* all ones while the block before ended within quotes */
+    uint64_t marks;     /* quotes, commas and line feeds of the block before */
+    uint64_t closes;    /* its closing quotes */
+    uint64_t twins;     /* not 0 if a quote was doubled */
+    uint32_t columns;
+    uint32_t inner_feeds;
 };
+
+/* The row begins as behind a comma. */
+static const struct split_state split_begin = {.marks = UINT64_C(1) << 63};
 
 /*
  * A quote opens a field only behind a comma or at the start, or goes on behind a closing one (a
@@ -52,12 +57,13 @@ static inline uint64_t quoting_faults(const struct rh_csv_masks *m, uint64_t ins
                                       struct split_state *s)
 {
     uint64_t opens = m->quote & inside, closes = m->quote & ~inside;
-    uint64_t before = ((m->comma | m->feed | m->quote) << 1) | s->may_open;
-    uint64_t behind = (closes << 1) | s->after_close;
-    s->may_open = (m->comma | m->feed | m->quote) >> 63;
-    s->after_close = closes >> 63;
+    uint64_t marks = m->comma | m->feed | m->quote;
+    uint64_t before = marks << 1 | s->marks >> 63;
+    uint64_t behind = closes << 1 | s->closes >> 63;
+    s->marks = marks;
+    s->closes = closes;
     s->twins |= behind & m->quote;
-    return (opens & ~before) | (behind & ~(m->comma | m->feed | m->quote));
+    return (opens & ~before) | (behind & ~marks);
 }
 
 /* A CR between a closing quote and the line feed, or the end of the input, is no fault. */
@@ -100,8 +106,119 @@ static bool has_stamp_form(const char *p)
     return p[4] == '-' && p[7] == '-' && p[13] == ':' && p[16] == ':';
 }
 
+/* These choose at compile time. */
+static inline __attribute__((always_inline)) void make_masks(const char *p, struct rh_csv_masks *m,
+                                                             bool avx2)
+{
+#if defined(__x86_64__)
+    if (avx2) {
+        rh_csv_masks_make_avx2(p, m);
+        return;
+    }
+#endif
+    (void) avx2;
+    rh_csv_masks_make(p, m);
+}
+
+static inline __attribute__((always_inline)) uint64_t parity(uint64_t x, bool avx2)
+{
+#if defined(__x86_64__)
+    if (avx2) {
+        return rh_csv_parity_avx2(x);
+    }
+#endif
+    (void) avx2;
+    return rh_csv_parity(x);
+}
+
+static inline __attribute__((always_inline)) uint32_t lowest(uint64_t x, bool avx2)
+{
+#if defined(__x86_64__)
+    if (avx2) {
+        return rh_csv_lowest_avx2(x);
+    }
+#endif
+    (void) avx2;
+    return rh_csv_lowest(x);
+}
+
+/* The ends of the fields whose commas are set, eight at a time: what is written too much is
+ * overwritten by the next block, and a branch that is never foreseen costs more. */
+static inline __attribute__((always_inline)) void put_ends(uint32_t *ends, uint64_t commas,
+                                                           uint32_t count, uint32_t base, bool avx2)
+{
+    for (uint32_t done = 0; done < count; done += RH_CSVLOG_ENDS_STEP) {
+#pragma GCC unroll 8
+        for (uint32_t i = 0; i < RH_CSVLOG_ENDS_STEP; i++) {
+            ends[done + i] = base + lowest(commas, avx2);
+            commas &= commas - 1;
+        }
+    }
+}
+
+enum step { STEP_ON, STEP_ROW, STEP_FAIL, STEP_MORE };
+
+struct input {
+    const char *data;
+    size_t n;
+    bool at_end;
+};
+
+static enum step __attribute__((noinline))
+judge_fault(const struct input *in, size_t at, struct rh_csvlog_row *row)
+{
+    if (in->data[at] == '\r' && at + 1 == in->n && !in->at_end) {
+        return STEP_MORE;
+    }
+    if (!is_line_end(in->data, in->n, at)) {
+        row->fault = RH_CSVLOG_QUOTING;
+        return STEP_FAIL;
+    }
+    return STEP_ON;
+}
+
+/* One block of the row: its fields' ends; *feed is where it ends if it does. `valid` are the bytes
+ * that count. */
+static inline __attribute__((always_inline)) enum step
+take_block(const struct input *in, size_t base, const struct rh_csv_masks *m, uint64_t valid,
+           struct split_state *s, struct rh_csvlog_row *row, size_t *feed, bool avx2)
+{
+    uint64_t inside = parity(m->quote, avx2) ^ s->in_quotes;
+    uint64_t feeds = m->feed & ~inside;
+    uint64_t mine = (feeds ^ (feeds - 1)) & valid; /* up to the first one, or all */
+    uint64_t faults = quoting_faults(m, inside, s) & mine;
+    if (__builtin_expect(faults != 0, 0)) {
+        enum step step = judge_fault(in, base + (unsigned) __builtin_ctzll(faults), row);
+        if (step != STEP_ON) {
+            return step;
+        }
+    }
+    if (__builtin_expect((m->nul & mine) != 0, 0)) {
+        row->fault = RH_CSVLOG_NUL;
+        return STEP_FAIL;
+    }
+    uint64_t commas = m->comma & ~inside & mine;
+    uint32_t count = (uint32_t) __builtin_popcountll(commas);
+    if (__builtin_expect(s->columns + count > RH_CSVLOG_FIELDS_MAX - 1, 0)) {
+        row->fault = RH_CSVLOG_COLUMNS;
+        return STEP_FAIL;
+    }
+    put_ends(row->ends + s->columns, commas, count, (uint32_t) base, avx2);
+    s->columns += count;
+    uint64_t inner_feeds = m->feed & inside & mine;
+    if (__builtin_expect(inner_feeds != 0, 0)) {
+        s->inner_feeds += (uint32_t) __builtin_popcountll(inner_feeds);
+    }
+    if (feeds) {
+        *feed = base + (unsigned) __builtin_ctzll(feeds);
+        return STEP_ROW;
+    }
+    s->in_quotes = 0 - (inside >> 63);
+    return STEP_ON;
+}
+
 /* The last block, made full with commas that then count for nothing. */
-static uint64_t last_block(const char *p, size_t n, struct rh_csv_masks *m)
+static uint64_t last_masks(const char *p, size_t n, struct rh_csv_masks *m)
 {
     char padded[RH_CSV_BLOCK];
     memset(padded, ',', sizeof padded);
@@ -113,73 +230,61 @@ static uint64_t last_block(const char *p, size_t n, struct rh_csv_masks *m)
     return valid;
 }
 
-static inline __attribute__((always_inline)) ptrdiff_t split(char *data, size_t n, bool at_end,
-                                                             struct rh_csvlog_row *row, bool avx2)
+static ptrdiff_t finish_split(struct rh_csvlog_row *row, const struct split_state *s, size_t end,
+                              bool has_feed)
 {
-    struct split_state s = {.may_open = 1};
-    uint32_t columns = 0;
-    for (size_t base = 0; base < n; base += RH_CSV_BLOCK) {
-        struct rh_csv_masks m;
-        uint64_t valid = ~UINT64_C(0);
-        unsigned tail = 63;
-        if (n - base < RH_CSV_BLOCK) {
-            tail = (unsigned) (n - base - 1);
-            valid = last_block(data + base, n - base, &m);
-        } else if (avx2) {
-            rh_csv_masks_make_avx2(data + base, &m);
-        } else {
-            rh_csv_masks_make(data + base, &m);
+    row->twins = s->twins != 0;
+    row->columns = s->columns;
+    row->lines = s->inner_feeds;
+    return finish(row, end, has_feed);
+}
+
+/* The rest of the input, less than a block, in which a whole row seldom ends. */
+static ptrdiff_t __attribute__((noinline))
+split_rest(const struct input *in, size_t base, struct split_state s, struct rh_csvlog_row *row)
+{
+    struct rh_csv_masks m;
+    size_t feed = 0;
+    if (base < in->n) {
+        uint64_t valid = last_masks(in->data + base, in->n - base, &m);
+        enum step step = take_block(in, base, &m, valid, &s, row, &feed, false);
+        if (step != STEP_ON) {
+            return step == STEP_ROW    ? finish_split(row, &s, feed, true)
+                   : step == STEP_MORE ? 0
+                                       : -1;
         }
-        uint64_t inside = rh_csv_parity(m.quote) ^ s.in_quotes;
-        uint64_t feeds = m.feed & ~inside;
-        unsigned last = feeds ? (unsigned) __builtin_ctzll(feeds) : 63;
-        uint64_t mine = rh_csv_bits_through(last) & valid;
-        uint64_t faults = quoting_faults(&m, inside, &s) & mine;
-        if (faults) {
-            size_t at = base + (unsigned) __builtin_ctzll(faults);
-            if (data[at] == '\r' && at + 1 == n && !at_end) {
-                return 0;
-            }
-            if (!is_line_end(data, n, at)) {
-                return fail(row, RH_CSVLOG_QUOTING);
-            }
-        }
-        if (m.nul & mine) {
-            return fail(row, RH_CSVLOG_NUL);
-        }
-        for (uint64_t c = m.comma & ~inside & mine; c; c &= c - 1) {
-            if (columns == RH_CSVLOG_FIELDS_MAX - 1) {
-                return fail(row, RH_CSVLOG_COLUMNS);
-            }
-            row->ends[columns++] = (uint32_t) base + (unsigned) __builtin_ctzll(c);
-        }
-        uint64_t inner_feeds = m.feed & inside & mine;
-        if (inner_feeds) {
-            row->lines += (uint32_t) __builtin_popcountll(inner_feeds);
-        }
-        if (feeds) {
-            row->twins = s.twins != 0;
-            row->columns = columns;
-            return finish(row, base + last, true);
-        }
-        s.in_quotes = 0 - (inside >> tail & 1);
     }
-    if (n > RH_CSVLOG_RECORD_MAX_BYTES) {
+    if (in->n > RH_CSVLOG_RECORD_MAX_BYTES) {
         return fail(row, RH_CSVLOG_TOO_LONG);
     }
-    if (!at_end) {
+    if (!in->at_end) {
         return 0;
     }
-    row->twins = s.twins != 0;
-    row->columns = columns;
-    return s.in_quotes ? fail(row, RH_CSVLOG_TRUNCATED) : finish(row, n, false);
+    /* The bytes behind the end are no quotes, so the last bit tells of the last byte too. */
+    return s.in_quotes ? fail(row, RH_CSVLOG_TRUNCATED) : finish_split(row, &s, in->n, false);
+}
+
+static inline __attribute__((always_inline)) ptrdiff_t split(const struct input *in,
+                                                             struct rh_csvlog_row *row, bool avx2)
+{
+    struct split_state s = split_begin;
+    size_t base = 0, feed = 0;
+    for (; in->n - base >= RH_CSV_BLOCK; base += RH_CSV_BLOCK) {
+        struct rh_csv_masks m;
+        make_masks(in->data + base, &m, avx2);
+        enum step step = take_block(in, base, &m, ~UINT64_C(0), &s, row, &feed, avx2);
+        if (step == STEP_ON) {
+            continue;
+        }
+        return step == STEP_ROW ? finish_split(row, &s, feed, true) : step == STEP_MORE ? 0 : -1;
+    }
+    return split_rest(in, base, s, row);
 }
 
 #if defined(__x86_64__)
-static __attribute__((target("avx2,bmi"))) ptrdiff_t split_avx2(char *data, size_t n, bool at_end,
-                                                                struct rh_csvlog_row *row)
+static RH_CSV_TARGET_AVX2 ptrdiff_t split_avx2(const struct input *in, struct rh_csvlog_row *row)
 {
-    return split(data, n, at_end, row, true);
+    return split(in, row, true);
 }
 #endif
 
@@ -188,6 +293,7 @@ ptrdiff_t rh_csvlog_split(char *data, size_t n, bool at_end, struct rh_csvlog_ro
     row->data = data;
     row->columns = 0;
     row->lines = 0;
+    const struct input in = {data, n, at_end};
     if (n < STAMP_MIN + 1) {
         return at_end ? fail(row, RH_CSVLOG_TRUNCATED) : 0;
     }
@@ -195,11 +301,11 @@ ptrdiff_t rh_csvlog_split(char *data, size_t n, bool at_end, struct rh_csvlog_ro
         return fail(row, RH_CSVLOG_NO_STAMP);
     }
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) {
-        return split_avx2(data, n, at_end, row);
+    if (rh_csv_has_avx2()) {
+        return split_avx2(&in, row);
     }
 #endif
-    return split(data, n, at_end, row, false);
+    return split(&in, row, false);
 }
 
 /* Fold a doubled `twin` into one, or drop a CR before a line feed. */
@@ -220,6 +326,11 @@ static size_t fold(char *text, size_t len, char first, char second)
         from = next;
     }
     return to ? (size_t) (to - text) : len;
+}
+
+size_t rh_csvlog_fold_quotes(char *text, size_t len)
+{
+    return fold(text, len, '"', '"');
 }
 
 struct rh_span rh_csvlog_text(const struct rh_csvlog_row *row, uint32_t column)

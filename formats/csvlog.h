@@ -53,6 +53,7 @@ enum {
     RH_CSVLOG_COLUMNS_KNOWN = 26,
     RH_CSVLOG_COLUMNS_GREENPLUM = 30,
     RH_CSVLOG_FIELDS_MAX = 40, /* counted before a record is given up */
+    RH_CSVLOG_ENDS_STEP = 8,   /* so many are found at a time */
 };
 
 /* A longer record is given up as bad. */
@@ -81,7 +82,8 @@ struct rh_csvlog_row {
     bool crlf;      /* it ends with CR LF: line feeds in its text were made CR LF, too */
     bool twins;     /* a quote in it is doubled */
     enum rh_csvlog_fault fault;
-    uint32_t ends[RH_CSVLOG_FIELDS_MAX]; /* offset behind each field */
+    /* Offset behind each field; the last ones are room for the splitter. */
+    uint32_t ends[RH_CSVLOG_FIELDS_MAX + RH_CSVLOG_ENDS_STEP];
 };
 
 /*
@@ -90,6 +92,12 @@ struct rh_csvlog_row {
  * here, not what the fields hold.  An empty line is no record and gives -1 with RH_CSVLOG_NO_STAMP.
  */
 ptrdiff_t rh_csvlog_split(char *data, size_t n, bool at_end, struct rh_csvlog_row *row);
+
+/* More columns than any release has, or a number that none has. */
+static inline bool rh_csvlog_is_unknown(const struct rh_csvlog_row *row)
+{
+    return row->columns > RH_CSVLOG_COLUMNS_KNOWN || row->columns == RH_CSVLOG_COLUMNS_KNOWN - 1;
+}
 
 /* The field without outer quotes, doubled quotes not yet folded; no value when it is empty without
  * quotes or behind the last column. */
@@ -110,6 +118,9 @@ static inline struct rh_span rh_csvlog_raw(const struct rh_csvlog_row *row, uint
 /* The field's text.  Folds doubled quotes (and CR LF where the file has them) within the window, so
  * ask once a field. */
 struct rh_span rh_csvlog_text(const struct rh_csvlog_row *row, uint32_t column);
+
+/* Make each doubled quote in the text one, in place; gives the new length. */
+size_t rh_csvlog_fold_quotes(char *text, size_t len);
 
 /*
  * Look for the next place in data[0..n) at which a record may start: a time stamp, and behind it

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "formats/log_digits.h"
 
 enum {
     MINUTE_CHARS = 16,
@@ -146,9 +147,35 @@ static bool minute_parse(struct rh_log_clock *c, const char *p)
     return true;
 }
 
+bool rh_log_stamp_repeat(const struct rh_log_clock *c, struct rh_span text,
+                         struct rh_log_stamp *stamp)
+{
+    enum { ZONE_AT = MINUTE_CHARS + 8 };
+    const struct rh_log_zone *z = &c->zones[c->last_zone];
+    if (c->zone_count == 0 || text.len != ZONE_AT + (size_t) z->len ||
+        memcmp(text.data, c->minute_text, MINUTE_CHARS) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < z->len; i++) {
+        if (text.data[ZONE_AT + i] != z->name[i]) {
+            return false;
+        }
+    }
+    int64_t ms = rh_log_digits_seconds(text.data + MINUTE_CHARS);
+    if (ms < 0 || ms >= 61000) {
+        return false;
+    }
+    stamp->local_ns = c->minute_ns + ms * (RH_NS_PER_SEC / 1000);
+    stamp->zone = c->last_zone;
+    return true;
+}
+
 bool rh_log_stamp_parse(struct rh_log_clock *c, struct rh_span text, struct rh_log_stamp *stamp)
 {
     const char *p = text.data;
+    if (rh_log_stamp_repeat(c, text, stamp)) {
+        return true;
+    }
     if (text.len < 19 || !minute_parse(c, p)) {
         return false;
     }

@@ -47,6 +47,11 @@ void rh_log_clock_init(struct rh_log_clock *c);
  * form, an optional zone.  False if it is none. */
 bool rh_log_stamp_parse(struct rh_log_clock *c, struct rh_span text, struct rh_log_stamp *stamp);
 
+/* rh_log_stamp_parse() for a stamp as servers write it, with milliseconds, in the minute and the
+ * zone of the one parsed last; false for any other.  The clock stays as it is. */
+bool rh_log_stamp_repeat(const struct rh_log_clock *c, struct rh_span text,
+                         struct rh_log_stamp *stamp);
+
 /* What a session tells: its start as a local stamp and in seconds since the epoch.  Gives the
  * offset of start.zone, or RH_LOG_OFFSET_UNKNOWN when the two do not fit (no multiple of 15
  * minutes, more than 16 hours). */

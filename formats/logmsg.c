@@ -268,10 +268,37 @@ static bool may_be_loose(struct rh_span s)
     return false;
 }
 
+/* The two messages that make up most of an English log, as classify_in() has them. */
+static bool classify_common(struct rh_span s, struct rh_logmsg *m)
+{
+    static const char statement[] = "statement: ", duration[] = "duration: ";
+    enum { STATEMENT_LEN = sizeof statement - 1, DURATION_LEN = sizeof duration - 1 };
+    if (s.len > STATEMENT_LEN && memcmp(s.data, statement, STATEMENT_LEN) == 0) {
+        return set_body(m, RH_LOGMSG_STATEMENT,
+                        rh_span(s.data + STATEMENT_LEN, s.len - STATEMENT_LEN));
+    }
+    if (s.len <= DURATION_LEN || memcmp(s.data, duration, DURATION_LEN) != 0) {
+        return false;
+    }
+    struct rh_span rest = rh_span(s.data + DURATION_LEN, s.len - DURATION_LEN);
+    if (!take_duration(&rest, &m->duration_ns) || rest.len != 3 ||
+        memcmp(rest.data, " ms", 3) != 0) {
+        m->duration_ns = -1;
+        return false;
+    }
+    m->timed = true;
+    m->klass = RH_LOGMSG_DURATION;
+    return true;
+}
+
 void rh_logmsg_classify(struct rh_logmsg_reader *r, struct rh_span message, struct rh_span tag,
                         struct rh_logmsg *m)
 {
     *m = (struct rh_logmsg){.klass = RH_LOGMSG_OTHER, .duration_ns = -1};
+    if (r->lang == ENGLISH && classify_common(message, m)) {
+        r->lang_seen = true;
+        return;
+    }
     struct match k = {&rh_logmsg_langs[r->lang], tag, false};
     if (classify_in(&k, message, m) || classify_english_only(message, m)) {
         r->lang_seen = true;

@@ -11,9 +11,9 @@ packages_of() {
         libpcre2-dev libpq-dev libssl-dev ;;
     server) echo postgresql ;;
     tests) echo libcmocka-dev libmsgpack-dev clang libclang-rt-dev clang-format clang-tidy jq gzip zstd openssl procps \
-        git ca-certificates mandoc man-db ;;
+        valgrind git ca-certificates mandoc man-db ;;
     packaging) echo lintian debootstrap ;;
-    bench) echo pgreplay zstd time ;;
+    bench) echo pgreplay pgbadger zstd time ;;
     *)
         echo "packages.sh: no group '$1'" >&2
         return 1

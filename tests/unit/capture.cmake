@@ -8,6 +8,7 @@ rh_unit_test(test_log_sessions SOURCES test_log_sessions.c capture_probe.c log_m
 rh_unit_test(test_log_corpus SOURCES test_log_corpus.c capture_probe.c LINK rh_capture)
 rh_unit_test(test_log_breaks SOURCES test_log_breaks.c capture_probe.c LINK rh_capture)
 rh_unit_test(test_log_damage SOURCES test_log_damage.c capture_probe.c log_maker.c LINK rh_capture)
+rh_unit_test(test_log_repeat SOURCES test_log_repeat.c log_maker.c LINK rh_capture)
 rh_unit_test(test_log_files SOURCES test_log_files.c capture_probe.c log_maker.c LINK rh_capture)
 rh_unit_test(test_capture_parts SOURCES test_capture_parts.c LINK rh_capture)
 rh_unit_test(test_redactor SOURCES test_redactor.c LINK rh_capture)
