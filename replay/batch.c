@@ -5,11 +5,22 @@
 #include "common/alloc.h"
 
 /* An arena that held one huge statement is not kept at that size. */
-enum { ARENA_KEEP_BYTES = 4 * RH_BATCH_BYTES, SMALL_CHUNK_BYTES = 2048 };
+enum { ARENA_KEEP_BYTES = 4 * RH_BATCH_BYTES };
 
-static size_t chunk_bytes(int cap)
+/* The cursor reads at most 128 records at once. */
+static const struct {
+    int cap;
+    size_t chunk_bytes;
+} sizes[RH_BATCH_SIZES] = {
+    [RH_BATCH_SMALL] = {4, 1024},
+    [RH_BATCH_LARGE] = {32, RH_BATCH_BYTES / 2},
+    [RH_BATCH_HUGE] = {128, RH_BATCH_BYTES},
+};
+
+static uint64_t bytes_of(enum rh_batch_size size)
 {
-    return cap == RH_BATCH_SMALL ? SMALL_CHUNK_BYTES : RH_BATCH_BYTES / 2;
+    return sizeof(struct rh_batch) + (uint64_t) sizes[size].cap * sizeof(struct rh_record) +
+           sizes[size].chunk_bytes;
 }
 
 void rh_batch_pool_init(struct rh_batch_pool *pool)
@@ -32,31 +43,43 @@ static void free_batches(struct rh_batch *batch)
 void rh_batch_pool_release(struct rh_batch_pool *pool)
 {
     assert(pool->out_count == 0);
-    free_batches(pool->small);
-    free_batches(pool->large);
+    for (int i = 0; i < RH_BATCH_SIZES; i++) {
+        free_batches(pool->free[i]);
+    }
     pthread_mutex_destroy(&pool->lock);
 }
 
-struct rh_batch *rh_batch_get(struct rh_batch_pool *pool, int cap)
+enum rh_batch_size rh_batch_pool_fit(struct rh_batch_pool *pool, enum rh_batch_size wanted)
 {
-    assert(cap == RH_BATCH_SMALL || cap == RH_BATCH_LARGE);
-    struct rh_batch **list = cap == RH_BATCH_SMALL ? &pool->small : &pool->large;
-
     pthread_mutex_lock(&pool->lock);
-    struct rh_batch *batch = *list;
+    uint64_t out_bytes = pool->out_bytes;
+    pthread_mutex_unlock(&pool->lock);
+    if (out_bytes > RH_BATCH_POOL_BYTES) {
+        return RH_BATCH_SMALL;
+    }
+    bool huge_is_allowed = out_bytes <= RH_BATCH_POOL_BYTES / 2;
+    return wanted == RH_BATCH_HUGE && !huge_is_allowed ? RH_BATCH_LARGE : wanted;
+}
+
+struct rh_batch *rh_batch_get(struct rh_batch_pool *pool, enum rh_batch_size size)
+{
+    pthread_mutex_lock(&pool->lock);
+    struct rh_batch *batch = pool->free[size];
     if (batch) {
-        *list = batch->next;
+        pool->free[size] = batch->next;
     } else {
         pool->allocated_count++;
     }
     pool->out_count++;
+    pool->out_bytes += bytes_of(size);
     pthread_mutex_unlock(&pool->lock);
 
     if (!batch) {
         batch = rh_calloc(1, sizeof *batch);
-        batch->records = rh_calloc((size_t) cap, sizeof *batch->records);
-        batch->cap = cap;
-        rh_arena_init(&batch->arena, chunk_bytes(cap));
+        batch->size = size;
+        batch->cap = sizes[size].cap;
+        batch->records = rh_calloc((size_t) batch->cap, sizeof *batch->records);
+        rh_arena_init(&batch->arena, sizes[size].chunk_bytes);
     }
     batch->next = NULL;
     batch->count = batch->pos = 0;
@@ -76,18 +99,18 @@ void rh_batch_put(struct rh_batch_pool *pool, struct rh_batch *batch)
     }
     if (batch->arena.used_bytes > ARENA_KEEP_BYTES) {
         rh_arena_release(&batch->arena);
-        rh_arena_init(&batch->arena, chunk_bytes(batch->cap));
+        rh_arena_init(&batch->arena, sizes[batch->size].chunk_bytes);
     } else {
         rh_arena_clear(&batch->arena);
     }
     batch->feed = NULL;
     batch->planned = NULL;
 
-    struct rh_batch **list = batch->cap == RH_BATCH_SMALL ? &pool->small : &pool->large;
     pthread_mutex_lock(&pool->lock);
-    batch->next = *list;
-    *list = batch;
+    batch->next = pool->free[batch->size];
+    pool->free[batch->size] = batch;
     assert(pool->out_count > 0);
     pool->out_count--;
+    pool->out_bytes -= bytes_of(batch->size);
     pthread_mutex_unlock(&pool->lock);
 }

@@ -19,8 +19,15 @@
 struct rh_feed;
 struct rh_plan_session;
 
-/* A session that has little to do holds small batches. */
-enum { RH_BATCH_SMALL = 4, RH_BATCH_LARGE = 32, RH_BATCH_BYTES = 16 * 1024 };
+/* A session that has little to do holds small batches; one that is busy does not wake the feeder
+ * for every few statements. */
+enum rh_batch_size { RH_BATCH_SMALL, RH_BATCH_LARGE, RH_BATCH_HUGE, RH_BATCH_SIZES };
+
+enum { RH_BATCH_BYTES = 16 * 1024 };
+
+/* Beyond this much memory in use for batches there are only small ones, beyond half of it no huge
+ * ones. */
+enum { RH_BATCH_POOL_BYTES = 32 * 1024 * 1024 };
 
 struct rh_batch {
     struct rh_task task;             /* brings it to the worker */
@@ -28,7 +35,8 @@ struct rh_batch {
     struct rh_feed *feed;            /* who asked for it */
     struct rh_plan_session *planned; /* whose records */
     struct rh_record *records;
-    int cap;
+    enum rh_batch_size size;
+    int cap; /* of records */
     int count;
     int pos;                        /* the worker's: first record without its outcome */
     bool last;                      /* the session has no records behind these */
@@ -42,17 +50,19 @@ struct rh_batch {
 /* Thread-safe. */
 struct rh_batch_pool {
     pthread_mutex_t lock;
-    struct rh_batch *small;
-    struct rh_batch *large;
+    struct rh_batch *free[RH_BATCH_SIZES];
     uint64_t out_count; /* batches that are not in the pool */
+    uint64_t out_bytes; /* about what they take */
     uint64_t allocated_count;
 };
 
 void rh_batch_pool_init(struct rh_batch_pool *pool);
 /* All batches must be back. */
 void rh_batch_pool_release(struct rh_batch_pool *pool);
-/* An empty batch with room for RH_BATCH_SMALL or RH_BATCH_LARGE records. */
-struct rh_batch *rh_batch_get(struct rh_batch_pool *pool, int cap);
+/* The size to take where `wanted` would do: a smaller one while much memory is in use. */
+enum rh_batch_size rh_batch_pool_fit(struct rh_batch_pool *pool, enum rh_batch_size wanted);
+/* An empty batch. */
+struct rh_batch *rh_batch_get(struct rh_batch_pool *pool, enum rh_batch_size size);
 /* Gives back a batch; NULL is allowed. */
 void rh_batch_put(struct rh_batch_pool *pool, struct rh_batch *batch);
 

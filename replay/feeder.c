@@ -26,6 +26,7 @@ struct rh_feeder {
     struct rh_feed **heap; /* requests, the earliest place on top */
     size_t heap_count;
     size_t heap_cap;
+    bool is_waiting;
     bool is_stopping;
     struct rh_feeder_counts counts;
 };
@@ -181,7 +182,7 @@ static int fill(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batc
 
 static void serve(struct rh_feeder *f, struct rh_feed *feed)
 {
-    struct rh_batch *batch = rh_batch_get(f->pool, feed->want);
+    struct rh_batch *batch = rh_batch_get(f->pool, rh_batch_pool_fit(f->pool, feed->want));
     struct rh_error err;
     batch->feed = feed;
     batch->planned = feed->planned;
@@ -206,7 +207,9 @@ static void *run(void *arg)
     pthread_mutex_lock(&f->lock);
     while (!f->is_stopping) {
         if (f->heap_count == 0) {
+            f->is_waiting = true;
             pthread_cond_wait(&f->asked, &f->lock);
+            f->is_waiting = false;
             continue;
         }
         struct rh_feed *feed = heap_take(f);
@@ -274,8 +277,13 @@ void rh_feeder_ask(struct rh_feeder *f, struct rh_feed *feed)
 {
     pthread_mutex_lock(&f->lock);
     heap_put(f, feed);
-    pthread_cond_signal(&f->asked);
+    bool wake = f->is_waiting;
+    f->is_waiting = false; /* one signal is enough */
     pthread_mutex_unlock(&f->lock);
+    /* Behind the unlock: the feeder, once awake, would only wait for the lock. */
+    if (wake) {
+        pthread_cond_signal(&f->asked);
+    }
 }
 
 struct rh_feeder_counts rh_feeder_count(struct rh_feeder *f)

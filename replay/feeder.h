@@ -25,7 +25,7 @@ struct rh_feed {
     struct rh_loop *loop;      /* where the batch is delivered */
     rh_task_callback *deliver; /* task->ctx is the struct rh_batch; its feed is this one */
     void *ctx;                 /* the asker's */
-    int want;                  /* RH_BATCH_SMALL or RH_BATCH_LARGE */
+    enum rh_batch_size want;   /* of the next batch */
     uint64_t state_before;     /* not 0: no records are wanted, but what the session has made of
                                   itself before this ordinal; 0 again once delivered */
     struct rh_session_cursor cursor;

@@ -203,11 +203,11 @@ void rh_recorder_put(struct rh_recorder *rec, struct rh_batch *batch)
         rec->first = batch;
     }
     rec->last = batch;
-    rec->count++;
-    if (rec->count == 1) {
+    bool is_first = ++rec->count == 1;
+    pthread_mutex_unlock(&rec->lock);
+    if (is_first) {
         pthread_cond_signal(&rec->filled);
     }
-    pthread_mutex_unlock(&rec->lock);
 }
 
 void rh_recorder_drain(struct rh_recorder *rec)

@@ -97,6 +97,7 @@ struct rh_replay_session {
 
     struct rh_feed feed;
     int64_t asked_ns;
+    int received_count; /* records of the batch that came last */
     struct rh_batch *batch;
     struct rh_batch *ahead;
     struct rh_session_state *state_to_restore;

@@ -3,14 +3,26 @@
 #include "common/clock.h"
 #include "replay/session_parts.h"
 
-/* A session that comes back for more within this time gets large batches. */
-#define BUSY_NS (250 * RH_NS_PER_MS)
+/* A session that needs less time a record than this gets larger batches, since each batch costs two
+ * changes of threads. */
+#define LARGE_BELOW_NS (60 * RH_NS_PER_MS)
+#define HUGE_BELOW_NS (10 * RH_NS_PER_MS)
+
+static enum rh_batch_size size_of_next(const struct rh_replay_session *s, int64_t now_ns)
+{
+    if (s->asked_ns == 0 || s->received_count == 0) {
+        return RH_BATCH_SMALL;
+    }
+    int64_t record_ns = (now_ns - s->asked_ns) / s->received_count;
+    return record_ns < HUGE_BELOW_NS    ? RH_BATCH_HUGE
+           : record_ns < LARGE_BELOW_NS ? RH_BATCH_LARGE
+                                        : RH_BATCH_SMALL;
+}
 
 void rh_replay_session_ask(struct rh_replay_session *s, int64_t now_ns)
 {
     struct rh_engine *engine = s->worker->engine;
-    bool hurries = s->asked_ns != 0 && now_ns - s->asked_ns < BUSY_NS;
-    s->feed.want = hurries ? RH_BATCH_LARGE : RH_BATCH_SMALL;
+    s->feed.want = size_of_next(s, now_ns);
     s->asked_ns = now_ns;
     s->is_asked = true;
     rh_feeder_ask(engine->feeder, &s->feed);
@@ -55,7 +67,7 @@ void rh_replay_session_hand_in_done(struct rh_replay_session *s)
     if (!done || done->pos == 0) {
         return;
     }
-    struct rh_batch *rest = rh_batch_get(&s->worker->engine->pool, done->cap);
+    struct rh_batch *rest = rh_batch_get(&s->worker->engine->pool, done->size);
     for (int i = done->pos; i < done->count; i++) {
         rh_record_copy(&rest->records[rest->count++], &done->records[i], &rest->arena);
     }
