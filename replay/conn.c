@@ -1,10 +1,12 @@
 #include "replay/conn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libpq-fe.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "common/alloc.h"
 #include "common/loop.h"
@@ -19,9 +21,10 @@ enum { OUT_KEEP = 4096, OUT_COPY_MAX = 64 * 1024 };
 #define REQUEST_MAX ((size_t) 2 * RH_PG_LARGE_MAX + OUT_COPY_MAX)
 
 struct rh_conn {
-    struct pg_conn *pg;
-    struct rh_tls tls; /* ssl is NULL on a plain socket */
+    struct pg_conn *pg; /* NULL behind rh_conn_slim() */
+    struct rh_tls tls;  /* ssl is NULL on a plain socket */
     int fd;
+    char *socket_path; /* of a Unix socket without pg */
     uint32_t backend_pid;
     struct rh_buf cancel; /* the CancelRequest */
     struct rh_buf out;    /* bytes from out_at on wait to be sent */
@@ -146,7 +149,12 @@ int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, struct rh_conn_notices
 
 static void conn_free(struct rh_conn *conn)
 {
-    PQfinish(conn->pg);
+    if (conn->pg) {
+        PQfinish(conn->pg);
+    } else {
+        close(conn->fd);
+    }
+    rh_free(conn->socket_path);
     rh_buf_release(&conn->cancel);
     rh_buf_release(&conn->out);
     rh_free(conn);
@@ -157,18 +165,64 @@ void rh_conn_close(struct rh_conn *conn)
     /* A Terminate behind half a message would be read as part of it. */
     if (rh_conn_pending(conn) > 0) {
         rh_conn_abort(conn);
-    } else {
-        conn_free(conn);
+        return;
     }
+    if (!conn->pg) {
+        static const char terminate[] = {'X', 0, 0, 0, 4};
+        send(conn->fd, terminate, sizeof terminate, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    conn_free(conn);
 }
 
 void rh_conn_abort(struct rh_conn *conn)
 {
-    int fd = PQsocket(conn->pg);
+    int fd = conn->pg ? PQsocket(conn->pg) : conn->fd;
     if (fd >= 0) {
         shutdown(fd, SHUT_RDWR);
     }
     conn_free(conn);
+}
+
+/* The name of a Unix socket as libpq made it: the one the server bound it to may be of another
+ * place of the file system, if one of the two is in a container. */
+static int socket_path(const struct rh_conn *conn, char *path, size_t size)
+{
+    const char *host = PQhost(conn->pg), *port = PQport(conn->pg);
+    if (!host || host[0] != '/' || !port) {
+        return -1;
+    }
+    int n = snprintf(path, size, "%s/.s.PGSQL.%s", host, port);
+    return n > 0 && (size_t) n < size ? 0 : -1;
+}
+
+/*
+ * PQfinish() is the only way to give back a PGconn, and it says Terminate and closes.  So our
+ * descriptor is a copy, and libpq's number is made one of /dev/null before: its send() fails there
+ * (ENOTSOCK), and what it closes is that.
+ */
+void rh_conn_slim(struct rh_conn *conn)
+{
+    char path[sizeof((struct sockaddr_un *) 0)->sun_path];
+    if (!conn->pg || conn->tls.ssl) {
+        return;
+    }
+    int fd = fcntl(conn->fd, F_DUPFD_CLOEXEC, 0);
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd >= 0 && nowhere >= 0 && dup3(nowhere, conn->fd, O_CLOEXEC) >= 0) {
+        if (socket_path(conn, path, sizeof path) == 0) {
+            conn->socket_path = rh_strdup(path);
+        }
+        PQfinish(conn->pg);
+        conn->pg = NULL;
+        conn->fd = fd;
+        fd = -1;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (nowhere >= 0) {
+        close(nowhere);
+    }
 }
 
 int rh_conn_fd(const struct rh_conn *conn)
@@ -188,7 +242,7 @@ uint32_t rh_conn_backend_pid(const struct rh_conn *conn)
 
 const char *rh_conn_parameter(const struct rh_conn *conn, const char *name)
 {
-    return PQparameterStatus(conn->pg, name);
+    return conn->pg ? PQparameterStatus(conn->pg, name) : NULL;
 }
 
 const char *rh_conn_early_sqlstate(const struct rh_conn *conn)
@@ -201,18 +255,6 @@ struct rh_span rh_conn_cancel_request(const struct rh_conn *conn)
     return rh_buf_span(&conn->cancel);
 }
 
-/* The name of a Unix socket as libpq made it: the one the server bound it to may be of another
- * place of the file system, if one of the two is in a container. */
-static int socket_path(const struct rh_conn *conn, struct sockaddr_un *address)
-{
-    const char *host = PQhost(conn->pg), *port = PQport(conn->pg);
-    if (!host || host[0] != '/' || !port) {
-        return -1;
-    }
-    int n = snprintf(address->sun_path, sizeof address->sun_path, "%s/.s.PGSQL.%s", host, port);
-    return n > 0 && (size_t) n < sizeof address->sun_path ? n : -1;
-}
-
 int rh_conn_peer(const struct rh_conn *conn, struct sockaddr_storage *address, socklen_t *size)
 {
     *size = sizeof *address;
@@ -221,10 +263,15 @@ int rh_conn_peer(const struct rh_conn *conn, struct sockaddr_storage *address, s
     }
     if (address->ss_family == AF_UNIX) {
         struct sockaddr_un local = {.sun_family = AF_UNIX};
-        int n = socket_path(conn, &local);
-        if (n > 0) {
+        if (conn->socket_path) {
+            strncpy(local.sun_path, conn->socket_path, sizeof local.sun_path - 1);
+        } else if (conn->pg && socket_path(conn, local.sun_path, sizeof local.sun_path) != 0) {
+            local.sun_path[0] = '\0';
+        }
+        if (local.sun_path[0]) {
             memcpy(address, &local, sizeof local);
-            *size = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + (size_t) n + 1);
+            *size =
+                (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(local.sun_path) + 1);
         }
     }
     return 0;

@@ -45,6 +45,11 @@ void rh_conn_close(struct rh_conn *conn);
 /* Close without a word, as a client that crashed. */
 void rh_conn_abort(struct rh_conn *conn);
 
+/* Give back what libpq keeps for a connection, some 30 kB; what the server knows of it stays.  The
+ * descriptor changes, and rh_conn_parameter() knows nothing any more.  Does nothing with TLS, whose
+ * state is libpq's. */
+void rh_conn_slim(struct rh_conn *conn);
+
 int rh_conn_fd(const struct rh_conn *conn);
 bool rh_conn_is_tls(const struct rh_conn *conn);
 uint32_t rh_conn_backend_pid(const struct rh_conn *conn);

@@ -218,7 +218,13 @@ static int connect_start(struct rh_connector *connector, struct rh_connect_reque
         return -1;
     }
     compare_peers(connector, PQsocket(pg));
-    return rh_conn_new(&request->conn, pg, &notices, connector->out_max, &request->error);
+    if (rh_conn_new(&request->conn, pg, &notices, connector->out_max, &request->error) != 0) {
+        return -1;
+    }
+    if (request->slim) {
+        rh_conn_slim(request->conn);
+    }
+    return 0;
 }
 
 int rh_connector_connect(struct rh_connector *connector, struct rh_connect_request *request)

@@ -46,6 +46,7 @@ struct rh_connect_request {
     struct rh_span application;       /* none or empty: PGAPPNAME, else "pgrehearse" */
     const struct rh_setting *startup; /* parameters of the captured startup message */
     uint32_t startup_count;
+    bool slim; /* rh_conn_slim() is called: nobody will ask for parameters */
     struct rh_loop *loop;
     void (*done)(struct rh_connect_request *request);
     void *ctx;

@@ -175,6 +175,7 @@ void rh_replay_session_connect(struct rh_replay_session *s)
         .application = session.application,
         .startup = session.startup,
         .startup_count = session.startup_count,
+        .slim = true,
         .loop = s->worker->loop,
         .done = connect_done,
         .ctx = s,
@@ -216,6 +217,7 @@ static void deliver(struct rh_task *task)
     }
     assert(!s->ahead);
     s->ahead = batch;
+    s->received_count = batch->count;
     if (s->state == RH_REPLAY_RESTORING && !s->exchange.is_active) {
         rh_replay_session_restore(s, rh_clock_mono_ns());
     } else {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -429,6 +430,40 @@ static void test_a_loss_while_sending_is_told_by_the_read(void **state)
     scene_close(&s);
 }
 
+/* A connection without its PGconn goes on, says Terminate once at its end, and knows its server's
+ * socket. */
+static void test_a_slim_connection_goes_on(void **state)
+{
+    (void) state;
+    struct fake_server server = {.manner = FAKE_WELCOME};
+    struct scene s;
+    struct rh_error err;
+    struct sockaddr_storage address;
+    socklen_t size;
+    char path[128];
+    fake_server_start(&server);
+    scene_open(&s, &server, 1, 0);
+    struct rh_connect_request request = {
+        .user = rh_span_cstr("clerk"), .database = rh_span_cstr("shop"), .slim = true};
+    assert_int_equal(rh_connector_connect(s.connector, &request), 0);
+    struct rh_conn *conn = request.conn;
+    assert_null(rh_conn_parameter(conn, "server_version"));
+    assert_int_equal(rh_conn_backend_pid(conn), 1234);
+    assert_int_equal(rh_conn_peer(conn, &address, &size), 0);
+    snprintf(path, sizeof path, "%s/.s.PGSQL.5432", server.folder);
+    assert_string_equal(((struct sockaddr_un *) &address)->sun_path, path);
+    rh_conn_slim(conn); /* there is nothing left to give */
+    struct pollfd p = {.fd = rh_conn_fd(conn), .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 0), 0);
+    assert_int_equal(rh_conn_send(conn, rh_span_cstr("ab"), &err), 0);
+    rh_conn_close(conn);
+    fake_server_stop(&server);
+    scene_close(&s);
+    assert_int_equal(server.client_count, 1);
+    assert_int_equal(server.clients[0].received, 2 + 5);
+    assert_int_equal(server.clients[0].checksum, fake_checksum(0, "abX\0\0\0\4", 7));
+}
+
 static void on_refusal(void *ctx, const struct rh_error *err)
 {
     assert_int_equal(err->code, RH_ERR_REFUSED);
@@ -490,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_output_is_bounded),
         cmocka_unit_test(test_a_large_request),
         cmocka_unit_test(test_a_loss_while_sending_is_told_by_the_read),
+        cmocka_unit_test(test_a_slim_connection_goes_on),
         cmocka_unit_test(test_the_source_is_told_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
