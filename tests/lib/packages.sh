@@ -13,7 +13,7 @@ packages_of() {
     tests) echo libcmocka-dev libmsgpack-dev clang libclang-rt-dev clang-format clang-tidy jq gzip zstd openssl procps \
         valgrind git ca-certificates mandoc man-db ;;
     packaging) echo lintian debootstrap ;;
-    bench) echo pgreplay pgbadger zstd time ;;
+    bench) echo pgreplay pgbadger zstd time jq tcpdump ;;
     *)
         echo "packages.sh: no group '$1'" >&2
         return 1
