@@ -89,12 +89,14 @@ play() {
     "play_$1" >"$SERVER_ROOT/out" 2>"$SERVER_ROOT/err" || {
         echo "$1 failed:" >&2
         tail -n 5 "$SERVER_ROOT/err" >&2
+        kill -INT "$pid"
+        return 1
     }
     sleep 0.3
     kill -INT "$pid"
     wait "$pid"
     read -ra got < <(sent "$1" "$2" | errors)
-    [ "${got[4]}" -eq $(($2 * seconds)) ] || echo "$1: ${got[4]} of $(($2 * seconds)) statements in the capture" >&2
+    [ "${got[4]}" -eq $(($2 * seconds)) ] || echo "$1: ${got[4]} of $(($2 * seconds)) statements in the capture; $(grep dropped "$SERVER_ROOT/tcpdump")" >&2
     for i in 0 1 2 3; do echo "${got[i]}" >>"$SERVER_ROOT/$1.$i"; done
 }
 
@@ -116,7 +118,7 @@ for rate in "${rates[@]}"; do
     plan_make "$rate" || exit 2
     rm -f "$SERVER_ROOT"/*.[0-3]
     for ((round = 1; round <= rounds; round++)); do
-        for name in pgrehearse pgreplay loop; do play "$name" "$rate"; done
+        for name in pgrehearse pgreplay loop; do play "$name" "$rate" || exit 1; done
     done
     printf '\n%-14s %9s %9s %9s %9s %14s %14s\n' "$rate a second" 'p50 us' 'p95 us' 'p99 us' 'max us' 'p99 to loop' 'p95 to pgreplay'
     for name in pgrehearse pgreplay loop; do row "$name"; done
