@@ -93,10 +93,11 @@ static size_t read_plan(struct step *steps)
             exit(2);
         }
         s->offset_ns = offset_us * 1000;
+        size_t text_bytes = strlen(text) + 1;
         s->message[0] = 'Q';
-        put_length(s->message + 1, 4 + strlen(text) + 1);
-        strcpy(s->message + 5, text);
-        s->len = (uint32_t) (5 + strlen(text) + 1);
+        put_length(s->message + 1, 4 + text_bytes);
+        memcpy(s->message + 5, text, text_bytes);
+        s->len = (uint32_t) (5 + text_bytes);
         n++;
     }
     return n;
