@@ -92,7 +92,7 @@ play() {
         kill -INT "$pid"
         return 1
     }
-    sleep 0.3
+    sleep 1.5 # tcpdump sees a block of packets when it is full, or after a second
     kill -INT "$pid"
     wait "$pid"
     read -ra got < <(sent "$1" "$2" | errors)
