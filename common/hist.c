@@ -143,6 +143,16 @@ int64_t rh_hist_quantile(const struct rh_hist *h, double q)
     return h->max;
 }
 
+uint64_t rh_hist_count_above(const struct rh_hist *h, int64_t value)
+{
+    uint32_t cell = value < 0 ? 0 : cell_of(value);
+    uint64_t above = 0;
+    for (uint32_t i = 0; i < h->cell_count; i++) {
+        above += h->first_cell + i > cell ? h->cells[i] : 0;
+    }
+    return above;
+}
+
 double rh_hist_mean(const struct rh_hist *h)
 {
     return h->count ? h->sum / (double) h->count : 0;

@@ -34,6 +34,8 @@ void rh_hist_merge(struct rh_hist *into, const struct rh_hist *from);
 /* The value of rank ceil(q * count), q in 0..1: exact for the first (q = 0) and the last rank, else
  * the middle of its cell, kept within min..max.  0 for an empty histogram. */
 int64_t rh_hist_quantile(const struct rh_hist *h, double q);
+/* How many values lie in cells above that of `value`. */
+uint64_t rh_hist_count_above(const struct rh_hist *h, int64_t value);
 double rh_hist_mean(const struct rh_hist *h);
 
 #endif

@@ -189,6 +189,16 @@ void rh_json_double(struct rh_json *j, double v, int decimals)
     rh_buf_addf(j->out, "%.*f", decimals, v);
 }
 
+void rh_json_digits(struct rh_json *j, double v, int digits)
+{
+    if (!isfinite(v)) {
+        rh_json_null(j);
+        return;
+    }
+    json_before_value(j);
+    rh_buf_addf(j->out, "%.*g", digits, v);
+}
+
 void rh_json_cstr(struct rh_json *j, const char *text)
 {
     rh_json_text(j, rh_span_cstr(text));

@@ -34,6 +34,8 @@ void rh_json_bool(struct rh_json *j, bool v);
 void rh_json_int(struct rh_json *j, int64_t v);
 /* Not finite: null. */
 void rh_json_double(struct rh_json *j, double v, int decimals);
+/* With so many digits, as 1.5e-12 where it is small. */
+void rh_json_digits(struct rh_json *j, double v, int digits);
 void rh_json_cstr(struct rh_json *j, const char *text); /* NULL: null */
 /* No value: null.  True when bytes had to be replaced because they are not UTF-8. */
 bool rh_json_text(struct rh_json *j, struct rh_span s);

@@ -23,6 +23,8 @@ struct join {
     bool observe;          /* count the sides by themselves: once only, in the first pass */
     bool pair;             /* false: no twins are sought, or memory did not suffice */
     double overflow_share; /* how far the files were read when it did not */
+    double base_first_ns;  /* of the base's records */
+    double batches_per_ns; /* RH_BATCHES over the time that they span */
     struct rh_progress progress;
     bool show_progress;
     uint32_t since_check;
@@ -44,6 +46,23 @@ bool rh_trace_headers_same_trace(const struct rh_trace_header *a, const struct r
     const uint8_t *trace_a = a->kind == RH_FILE_RUN ? a->trace_uuid : a->uuid;
     const uint8_t *trace_b = b->kind == RH_FILE_RUN ? b->trace_uuid : b->uuid;
     return uuid_equal(trace_a, trace_b) || (a->kind == b->kind && uuid_equal(a->uuid, b->uuid));
+}
+
+/* What the log did not time is counted, and not tested. */
+static void add_times(struct rh_comparison *c, const struct rh_twin *base,
+                      const struct rh_twin *candidate)
+{
+    struct rh_query *q = &c->queries.items[base->query];
+    if (base->commit_not_timed || base->query == RH_QUERY_OTHER || !c->same_vantage) {
+        return;
+    }
+    struct rh_timed_pair pair = {
+        .base_ns = base->service_ns,
+        .candidate_ns = candidate->service_ns,
+        .batch = base->batch,
+        .is_first = rh_twin_is(base, &q->first),
+    };
+    rh_pair_stat_add(&q->times, &pair, &c->queries.room);
 }
 
 /* Both ran. */
@@ -72,6 +91,7 @@ static void settle_outcomes(struct rh_comparison *c, const struct rh_twin *base,
         p->timed++;
         p->base_ns += base->service_ns;
         p->candidate_ns += candidate->service_ns;
+        add_times(c, base, candidate);
     }
     if (base->rows != RH_TWIN_ROWS_UNKNOWN && candidate->rows != RH_TWIN_ROWS_UNKNOWN) {
         bool mismatch = base->rows != candidate->rows;
@@ -149,6 +169,31 @@ static void clear_pairs(struct rh_comparison *c)
     rh_error_table_clear_pairs(&c->errors);
 }
 
+static void measure_batches(struct join *j, const struct rh_trace_file *base)
+{
+    const struct rh_side_reader *reader = &j->reader[RH_BASE];
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (uint32_t i = 0; i < rh_trace_file_block_count(base); i++) {
+        const struct rh_block_info *block = rh_trace_file_block(base, i);
+        first = block->min_ns < first ? block->min_ns : first;
+        last = block->max_ns > last ? block->max_ns : last;
+    }
+    first = reader->from_ns > first ? reader->from_ns : first;
+    last = reader->to_ns < last ? reader->to_ns : last;
+    double span = (double) last - (double) first;
+    j->base_first_ns = (double) first;
+    j->batches_per_ns = span > 0 ? RH_BATCHES / span : 0;
+}
+
+static unsigned batch_at(const struct join *j, int64_t start_ns)
+{
+    double batch = ((double) start_ns - j->base_first_ns) * j->batches_per_ns;
+    if (!(batch > 0)) {
+        return 0;
+    }
+    return batch < RH_BATCHES ? (unsigned) batch : RH_BATCHES - 1;
+}
+
 static void pair_one(struct join *j, enum rh_side side, const struct rh_observation *o)
 {
     struct rh_twin twin;
@@ -161,6 +206,7 @@ static void pair_one(struct join *j, enum rh_side side, const struct rh_observat
         return;
     }
     twin.query = rh_side_reader_query(&j->reader[side]);
+    twin.batch = side == RH_BASE ? batch_at(j, o->ref.start_ns) & (RH_BATCHES - 1U) : 0;
     switch (rh_pair_table_put(&j->table, &twin, !j->ended[other_side(side)], &other)) {
     case RH_PAIR_MATCHED:
         settle_pair(j->c, side == RH_BASE ? &twin : &other, side == RH_BASE ? &other : &twin);
@@ -377,6 +423,7 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
         rh_side_reader_narrow(&j.reader[RH_BASE], candidate_header);
         rh_side_reader_narrow(&j.reader[RH_CANDIDATE], base_header);
     }
+    measure_batches(&j, base);
 
     int rc = join_run(&j, err);
 

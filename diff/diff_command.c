@@ -19,6 +19,11 @@ struct diff_options {
     uint32_t limit;
     uint64_t memory_bytes;
     bool quiet;
+    uint32_t pairs_min;
+    double margin_pct;
+    double effect_pct;
+    int64_t change_min_ns;
+    double false_share;
 };
 
 static int read_format(const char *arg, void *target, struct rh_error *err)
@@ -44,8 +49,20 @@ static const struct rh_opt options[] = {
      "fail (exit status 1) when more than LIMIT is found\n"
      "(repeatable) [default: nothing is judged]:\n"
      "new-errors=N, missing=N, row-mismatches=N, lag-p99-ms=X,\n"
-     "time-added-pct=X; regressed=N cannot be judged yet (3)",
+     "time-added-pct=X, regressed=N",
      NULL, "new-errors= missing= row-mismatches= lag-p99-ms= time-added-pct= regressed="},
+    {"min-pairs", 0, RH_OPT_ARG, "N", rh_opt_count, AT(pairs_min),
+     "test queries of at least N pairs of calls [default: 15]", NULL},
+    {"margin", 0, RH_OPT_ARG, "PERCENT", rh_opt_double, AT(margin_pct),
+     "noise between two runs: test against so much more [default: 5]", NULL},
+    {"effect", 0, RH_OPT_ARG, "PERCENT", rh_opt_double, AT(effect_pct),
+     "a query regressed if it takes so much longer [default: 10]", NULL},
+    {"min-change", 0, RH_OPT_ARG, "DURATION", rh_opt_duration, AT(change_min_ns),
+     "and a call at least so much longer [default: 100us]", NULL},
+    {"false-share", 0, RH_OPT_ARG, "Q", rh_opt_double, AT(false_share),
+     "of the queries called regressed at most so many are so by\n"
+     "chance, on average [default: 0.05]",
+     NULL},
     {"limit", 'n', RH_OPT_ARG, "N", rh_opt_count, AT(limit),
      "rows of each table of the text report [default: 20]", NULL},
     {"memory", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(memory_bytes),
@@ -139,6 +156,30 @@ static void warn_incomplete(const struct rh_comparison *c)
     }
 }
 
+static struct rh_test_rule test_rule(const struct diff_options *o)
+{
+    return (struct rh_test_rule){.pairs_min = o->pairs_min,
+                                 .margin = o->margin_pct / 100,
+                                 .effect = o->effect_pct / 100,
+                                 .change_min_ns = o->change_min_ns,
+                                 .false_share = o->false_share};
+}
+
+static int check_rule(const struct diff_options *o, struct rh_error *err)
+{
+    if (o->effect_pct < o->margin_pct) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "the effect that counts (--effect, %g %%) is less than the noise "
+                            "(--margin, %g %%)",
+                            o->effect_pct, o->margin_pct);
+    }
+    if (o->false_share >= 1) {
+        return rh_error_set(err, RH_ERR_USAGE, "--false-share is a share below 1, not %g",
+                            o->false_share);
+    }
+    return 0;
+}
+
 /* The exit status, or -1 when there is no report. */
 static int report_comparison(const struct diff_options *o, struct gate_list *gates,
                              const struct rh_comparison *c, struct rh_error *err)
@@ -150,7 +191,8 @@ static int report_comparison(const struct diff_options *o, struct gate_list *gat
                                 rh_trace_file_path(c->file[side]));
         }
     }
-    rh_result_make(&result, c);
+    struct rh_test_rule rule = test_rule(o);
+    rh_result_make(&result, c, &rule);
     for (size_t i = 0; i < gates->count; i++) {
         rh_gate_judge(&gates->items[i], &result);
     }
@@ -220,7 +262,8 @@ static int run(void *target, const struct rh_str_list *operands)
         rh_error_set(&err, RH_ERR_USAGE,
                      "two files are compared, BASE and CANDIDATE; %zu given (try --help)",
                      operands->count);
-    } else if (check_output(o, operands, &err) == 0 && parse_gates(&gates, &o->gates, &err) == 0) {
+    } else if (check_output(o, operands, &err) == 0 && check_rule(o, &err) == 0 &&
+               parse_gates(&gates, &o->gates, &err) == 0) {
         status = compare_files(o, &gates, operands->items[0], operands->items[1], &err);
     }
     if (status < 0) {
@@ -232,8 +275,15 @@ static int run(void *target, const struct rh_str_list *operands)
 
 int rh_diff_main(int argc, char **argv)
 {
-    struct diff_options o = {
-        .output = "-", .limit = 20, .memory_bytes = RH_COMPARISON_MEMORY_DEFAULT};
+    struct rh_test_rule rule = rh_test_rule_default();
+    struct diff_options o = {.output = "-",
+                             .limit = 20,
+                             .memory_bytes = RH_COMPARISON_MEMORY_DEFAULT,
+                             .pairs_min = rule.pairs_min,
+                             .margin_pct = 100 * rule.margin,
+                             .effect_pct = 100 * rule.effect,
+                             .change_min_ns = rule.change_min_ns,
+                             .false_share = rule.false_share};
     int status = rh_opt_run(&command, argc, argv, &o, run);
     rh_str_list_release(&o.gates);
     return status;

@@ -117,6 +117,20 @@ static void judge_lag(struct rh_gate *gate, const struct rh_result *r)
     gate->actual = (double) rh_hist_quantile(lag, 0.99) / 1e6;
 }
 
+static void judge_regressed(struct rh_gate *gate, const struct rh_result *r)
+{
+    if (r->latency != RH_LATENCY_ABSOLUTE) {
+        gate->why = r->latency == RH_LATENCY_RELATIVE ? "the sides' times have different vantages"
+                                                      : "there are no times to compare";
+    } else if (!r->comparison->paired) {
+        gate->why = "the two files are of different traces, and single queries are tested by pairs";
+    } else if (r->tested == 0) {
+        gate->why = "no query has enough pairs of calls to be tested";
+    } else {
+        gate->actual = r->regressed;
+    }
+}
+
 static void judge_time_added(struct rh_gate *gate, const struct rh_result *r)
 {
     if (r->latency == RH_LATENCY_RELATIVE) {
@@ -131,16 +145,18 @@ static void judge_time_added(struct rh_gate *gate, const struct rh_result *r)
 /* A gate on what ran: nothing is known of what did not. */
 static bool depends_on_coverage(enum rh_gate_kind kind)
 {
-    return kind == RH_GATE_NEW_ERRORS || kind == RH_GATE_ROW_MISMATCHES ||
-           kind == RH_GATE_LAG_P99_MS || kind == RH_GATE_TIME_ADDED_PCT;
+    return kind == RH_GATE_REGRESSED || kind == RH_GATE_NEW_ERRORS ||
+           kind == RH_GATE_ROW_MISMATCHES || kind == RH_GATE_LAG_P99_MS ||
+           kind == RH_GATE_TIME_ADDED_PCT;
 }
 
 static void judge(struct rh_gate *gate, const struct rh_result *r)
 {
     switch (gate->kind) {
-    case RH_GATE_REGRESSED:
     case RH_GATE_COUNT:
-        gate->why = "this version has no statistical test of queries";
+        break;
+    case RH_GATE_REGRESSED:
+        judge_regressed(gate, r);
         break;
     case RH_GATE_NEW_ERRORS:
         gate->actual = (double) r->new_errors;

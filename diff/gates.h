@@ -13,8 +13,7 @@
 #include "diff/result.h"
 
 enum rh_gate_kind {
-    RH_GATE_REGRESSED,  /* queries that regressed: needs tests that are not there yet, never judged
-                         */
+    RH_GATE_REGRESSED,  /* queries that regressed, minor ones left out */
     RH_GATE_NEW_ERRORS, /* statements that fail as none in the base did (result.h, new_errors) */
     RH_GATE_MISSING,    /* statements that ran in the base and not in the candidate */
     RH_GATE_ROW_MISMATCHES, /* twins that succeeded with another number of rows */

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* 104 days: no statement is longer, and sums of such times stay exact. */
-static const int64_t SERVICE_MAX_NS = INT64_C(1) << 53;
+static const int64_t SERVICE_MAX_NS = (INT64_C(1) << RH_SERVICE_BITS) - 1;
 
 bool rh_statement_ref_before(const struct rh_statement_ref *a, const struct rh_statement_ref *b)
 {

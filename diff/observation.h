@@ -26,6 +26,9 @@ struct rh_statement_ref {
 /* The order in which examples are preferred: earlier start, then session, copy, ordinal. */
 bool rh_statement_ref_before(const struct rh_statement_ref *a, const struct rh_statement_ref *b);
 
+/* No statement takes longer than 104 days: sums of so many bits stay exact. */
+enum { RH_SERVICE_BITS = 53 };
+
 enum rh_observed {
     RH_OBSERVED_OK = 0,      /* known to have succeeded */
     RH_OBSERVED_ERROR = 1,   /* answered with a SQLSTATE */

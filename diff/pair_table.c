@@ -9,7 +9,7 @@ enum { CAP_MIN = 64 };
 
 #define ORDINAL_MAX ((UINT64_C(1) << RH_TWIN_ORDINAL_BITS) - 1)
 #define COPY_MAX ((UINT32_C(1) << RH_TWIN_COPY_BITS) - 1)
-#define SERVICE_MASK ((UINT64_C(1) << 54) - 1)
+#define SERVICE_MASK ((UINT64_C(1) << RH_SERVICE_BITS) - 1)
 
 static_assert(sizeof(struct rh_twin) == 32, "a cell is 32 bytes");
 

@@ -23,7 +23,8 @@ struct rh_twin {
     uint64_t place; /* ordinal and copy */
     uint32_t session;
     uint32_t query; /* index in the query table */
-    uint64_t service_ns : 54;
+    uint64_t service_ns : RH_SERVICE_BITS;
+    uint64_t batch : 5; /* of the base: which 32nd of its time it lies in */
     uint64_t service_known : 1;
     uint64_t side : 1;   /* enum rh_side */
     uint64_t status : 2; /* enum rh_observed */
@@ -35,9 +36,15 @@ struct rh_twin {
 
 #define RH_TWIN_ROWS_UNKNOWN UINT32_MAX
 
-/* False when the identity is beyond what can be paired. */
+/* False when the identity is beyond what can be paired.  The batch is left 0. */
 bool rh_twin_make(struct rh_twin *twin, const struct rh_observation *o, enum rh_side side,
                   uint32_t query);
+/* Whether it is that statement. */
+static inline bool rh_twin_is(const struct rh_twin *twin, const struct rh_statement_ref *ref)
+{
+    return twin->session == ref->session &&
+           twin->place == (ref->ordinal | (uint64_t) ref->copy << RH_TWIN_ORDINAL_BITS);
+}
 /* Depends on the identity only.  The low bits choose the cell, the high ones the partition. */
 uint64_t rh_twin_hash(const struct rh_twin *twin);
 

@@ -20,6 +20,7 @@ void rh_query_table_init(struct rh_query_table *t, uint32_t count_max, uint64_t 
     *t = (struct rh_query_table){
         .count_max = count_max ? count_max : RH_QUERY_COUNT_DEFAULT,
         .bytes_max = bytes_max,
+        .room = {.bytes_max = bytes_max / 2},
     };
     rh_index_map_init(&t->by_fingerprint);
     add_item(t); /* RH_QUERY_OTHER */
@@ -30,6 +31,7 @@ void rh_query_table_release(struct rh_query_table *t)
     for (uint32_t i = 0; i < t->count; i++) {
         rh_hist_release(&t->items[i].side[RH_BASE].service);
         rh_hist_release(&t->items[i].side[RH_CANDIDATE].service);
+        rh_pair_stat_release(&t->items[i].times, &t->room);
         rh_free((char *) t->items[i].sql.data);
     }
     rh_free(t->items);
@@ -89,6 +91,9 @@ void rh_query_table_observe(struct rh_query_table *t, uint32_t query, enum rh_si
     struct rh_query_side *s = &q->side[side];
 
     note_example(q, side, &o->ref);
+    if (side == RH_BASE && q->first.ordinal == 0) {
+        q->first = o->ref;
+    }
     if (o->status == RH_OBSERVED_MISSING) {
         s->missing++;
         return;
@@ -113,5 +118,6 @@ void rh_query_table_clear_pairs(struct rh_query_table *t)
 {
     for (uint32_t i = 0; i < t->count; i++) {
         t->items[i].pairs = (struct rh_query_pairs){0};
+        rh_pair_stat_release(&t->items[i].times, &t->room);
     }
 }

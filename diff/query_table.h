@@ -14,6 +14,7 @@
 #include "common/span.h"
 #include "diff/index_map.h"
 #include "diff/observation.h"
+#include "diff/pair_stat.h"
 
 enum {
     RH_QUERY_OTHER = 0,
@@ -34,7 +35,7 @@ struct rh_query_side {
     uint64_t comparable_ns;
 };
 
-/* Over pairs; a statistical test will put its sums by batch here. */
+/* Over pairs. */
 struct rh_query_pairs {
     uint64_t timed; /* both succeeded, with times that mean the same */
     uint64_t base_ns;
@@ -55,6 +56,8 @@ struct rh_query {
     enum rh_side example_side;
     struct rh_query_side side[RH_SIDES];
     struct rh_query_pairs pairs;
+    struct rh_pair_stat times;     /* of the pairs whose times may be tested */
+    struct rh_statement_ref first; /* statement that was read of the base; ordinal 0: none */
 };
 
 struct rh_query_table {
@@ -64,7 +67,8 @@ struct rh_query_table {
     uint32_t count_max;
     uint64_t bytes;
     uint64_t bytes_max;
-    uint64_t refused; /* first sights of a query that went to `other` */
+    uint64_t refused;         /* first sights of a query that went to `other` */
+    struct rh_pair_room room; /* of `times`, beside `bytes`; at most half of bytes_max */
     struct rh_index_map by_fingerprint;
 };
 

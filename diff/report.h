@@ -44,7 +44,7 @@ const char *rh_latency_mode_name(enum rh_latency_mode mode);
 /* The measured empty round trip of a run in ns, NAN where there is none. */
 double rh_report_round_trip_ns(const struct rh_trace_header *h);
 
-/* At most 120 columns. */
+/* At most 110 columns. */
 int rh_report_text(const struct rh_report *report, struct rh_report_sink *sink);
 int rh_report_json(const struct rh_report *report, struct rh_report_sink *sink);
 

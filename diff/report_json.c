@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/json.h"
+#include "diff/json_query.h"
 #include "diff/report.h"
 #include "rh_version.h"
 
@@ -197,6 +198,7 @@ static void put_totals(struct rh_json *j, const struct rh_result *r)
     rh_json_key(j, "median_shift");
     rh_json_double(j, r->median_shift, 6);
     rh_json_close(j);
+    rh_json_test_rule(j, &r->rule);
     rh_json_key(j, "totals");
     rh_json_open(j, '{');
     put_count(j, "pairs", t->paired);
@@ -212,6 +214,9 @@ static void put_totals(struct rh_json *j, const struct rh_result *r)
     put_ns_as_us(j, "time_added_us", timed ? r->time_added_ns : NAN);
     rh_json_key(j, "time_added_pct");
     rh_json_double(j, r->time_added_pct, 3);
+    rh_json_verdict_counts(j, r);
+    put_count(j, "regressed", r->regressed);
+    put_count(j, "tested", r->tested);
     put_count(j, "passes", c->passes);
     rh_json_close(j);
 }
@@ -245,7 +250,6 @@ static void put_ref(struct rh_json *j, const struct rh_statement_ref *ref, enum 
 
 static void put_query(struct rh_json *j, const struct rh_query_result *row)
 {
-    static const char *const verdicts[] = {NULL, "new", "gone"};
     const struct rh_query *q = row->query;
     const struct rh_query_side *base = &q->side[RH_BASE];
     const struct rh_query_side *candidate = &q->side[RH_CANDIDATE];
@@ -255,8 +259,7 @@ static void put_query(struct rh_json *j, const struct rh_query_result *row)
     put_span(j, "sql", row->is_other ? RH_SPAN_LITERAL("(all other queries)") : q->sql);
     rh_json_key(j, "sql_cut");
     rh_json_bool(j, q->sql_cut);
-    rh_json_key(j, "verdict");
-    rh_json_cstr(j, verdicts[row->verdict]);
+    rh_json_query_verdict(j, row);
     put_counts(j, "calls", base->calls, candidate->calls);
     put_counts(j, "errors", base->errors, candidate->errors);
     put_counts(j, "unknown", base->unknown, candidate->unknown);
@@ -273,6 +276,7 @@ static void put_query(struct rh_json *j, const struct rh_query_result *row)
     rh_json_key(j, "relative_ratio");
     rh_json_double(j, row->relative_ratio, 6);
     put_ns_as_us(j, "relative_time_added_us", row->relative_time_added_ns);
+    rh_json_query_test(j, row);
     put_count(j, "broke", q->pairs.broke);
     put_count(j, "fixed", q->pairs.fixed);
     put_count(j, "rows_compared", q->pairs.rows_compared);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "common/alloc.h"
+#include "diff/stat_rank.h"
+#include "diff/stat_section.h"
 
 const char *rh_error_class_name(enum rh_error_class klass)
 {
@@ -13,6 +15,22 @@ const char *rh_error_class_name(enum rh_error_class klass)
         [RH_ERROR_SAME] = "same",
     };
     return names[klass];
+}
+
+const char *rh_query_verdict_name(enum rh_query_verdict verdict)
+{
+    static const char *const names[RH_QUERY_VERDICTS] = {
+        NULL, "regressed", "improved", "same", "undecided", "new", "gone"};
+    return names[verdict];
+}
+
+struct rh_interval rh_query_percentile_interval(const struct rh_query_result *row,
+                                                enum rh_side side, enum rh_percentile percentile)
+{
+    static const double quantiles[] = {0.5, 0.95, 0.99};
+    return rh_quantile_interval(&row->query->side[side].service, quantiles[percentile], 0.95,
+                                row->test.pairs > 0 ? row->test.design_effect[side][percentile]
+                                                    : NAN);
 }
 
 double rh_query_mean_ns(const struct rh_query *q, enum rh_side side)
@@ -72,13 +90,16 @@ static void add_query(struct rh_result *r, const struct rh_query *q, bool is_oth
         .missing = c->paired ? q->pairs.missing : q->side[RH_CANDIDATE].missing,
         .relative_ratio = NAN,
         .relative_time_added_ns = NAN,
+        .unpaired_p = NAN,
+        .unpaired_share = NAN,
     };
     struct means means = compared_means(q, c->paired, &row->compared);
     double calls = (double) q->side[RH_BASE].calls;
     row->ratio = means.base_ns > 0 ? means.candidate_ns / means.base_ns : NAN;
     row->time_added_ns = (means.candidate_ns - means.base_ns) * calls;
+    row->base_time_ns = means.base_ns * calls;
     if (!isnan(row->time_added_ns)) {
-        r->base_time_ns += means.base_ns * calls;
+        r->base_time_ns += row->base_time_ns;
         r->time_added_ns += row->time_added_ns;
     }
 }
@@ -155,6 +176,90 @@ static int order_queries(const void *a, const void *b)
     return order;
 }
 
+/* Two histograms of one kind, as groups of equal values. */
+static void compare_unpaired(struct rh_query_result *row)
+{
+    const struct rh_hist *base = &row->query->side[RH_BASE].service;
+    const struct rh_hist *candidate = &row->query->side[RH_CANDIDATE].service;
+    struct rh_rank_group *groups = rh_calloc(RH_HIST_MAX_CELLS, sizeof *groups);
+    struct rh_mann_whitney test;
+    for (uint32_t i = 0; i < base->cell_count; i++) {
+        groups[base->first_cell + i].b = base->cells[i];
+    }
+    for (uint32_t i = 0; i < candidate->cell_count; i++) {
+        groups[candidate->first_cell + i].a = candidate->cells[i];
+    }
+    if (base->count > 0 && candidate->count > 0) {
+        rh_mann_whitney_make(&test, groups, RH_HIST_MAX_CELLS);
+        row->unpaired_p = rh_mann_whitney_p(&test, true);
+        row->unpaired_share = test.share;
+    }
+    rh_free(groups);
+}
+
+/* Why nothing was tested, in a word for programs. */
+static const char *why_untested(const struct rh_result *r, const struct rh_query_result *row)
+{
+    const struct rh_query *q = row->query;
+    if (row->is_other) {
+        return "other-queries";
+    }
+    if (r->latency != RH_LATENCY_ABSOLUTE) {
+        return r->latency == RH_LATENCY_RELATIVE ? "vantage" : "no-times";
+    }
+    if (!r->comparison->paired) {
+        return "unpaired";
+    }
+    return q->pairs.timed > 0 && q->side[RH_BASE].commit_not_timed > 0 ? "commit-not-timed"
+                                                                       : "no-pairs";
+}
+
+static void set_verdict(struct rh_result *r, struct rh_query_result *row)
+{
+    static const enum rh_query_verdict verdicts[] = {
+        [RH_TEST_NONE] = RH_QUERY_UNTESTED,       [RH_TEST_REGRESSED] = RH_QUERY_REGRESSED,
+        [RH_TEST_IMPROVED] = RH_QUERY_IMPROVED,   [RH_TEST_SAME] = RH_QUERY_SAME,
+        [RH_TEST_UNDECIDED] = RH_QUERY_UNDECIDED,
+    };
+    if (row->verdict == RH_QUERY_UNTESTED) {
+        row->verdict = verdicts[row->test.result];
+        row->why = row->test.result == RH_TEST_NONE ? why_untested(r, row) : row->test.why;
+    }
+    row->base_time_pct = row->time_added_pct = NAN;
+    if (!isnan(row->time_added_ns) && r->base_time_ns > 0) {
+        row->base_time_pct = 100 * row->base_time_ns / r->base_time_ns;
+        row->time_added_pct = 100 * row->time_added_ns / r->base_time_ns;
+        row->minor = (row->verdict == RH_QUERY_REGRESSED || row->verdict == RH_QUERY_IMPROVED) &&
+                     fabs(row->time_added_pct) < RH_IMPACT_MINOR_PCT;
+    }
+    r->verdicts[row->verdict]++;
+    r->regressed += row->verdict == RH_QUERY_REGRESSED && !row->minor;
+    r->tested += row->test.measures[RH_MEASURE_TYPICAL].tested;
+}
+
+static void test_queries(struct rh_result *r)
+{
+    struct rh_query_test **tests = rh_calloc(r->query_count + 1, sizeof(struct rh_query_test *));
+    size_t count = 0;
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        struct rh_query_result *row = &r->queries[i];
+        if (r->latency != RH_LATENCY_ABSOLUTE || row->is_other) {
+            continue;
+        }
+        if (r->comparison->paired) {
+            rh_query_test_make(&row->test, &row->query->times, &r->rule);
+            tests[count++] = &row->test;
+        } else {
+            compare_unpaired(row);
+        }
+    }
+    rh_query_tests_decide(tests, count, &r->rule);
+    rh_free(tests);
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        set_verdict(r, &r->queries[i]);
+    }
+}
+
 static void make_queries(struct rh_result *r)
 {
     const struct rh_query_table *t = &r->comparison->queries;
@@ -170,6 +275,7 @@ static void make_queries(struct rh_result *r)
         set_relative(r);
     }
     qsort(r->queries, r->query_count, sizeof *r->queries, order_queries);
+    test_queries(r);
     r->time_added_pct = r->base_time_ns > 0 ? 100 * r->time_added_ns / r->base_time_ns : NAN;
 }
 
@@ -236,13 +342,15 @@ static void make_errors(struct rh_result *r)
     qsort(r->errors, r->error_count, sizeof *r->errors, order_errors);
 }
 
-void rh_result_make(struct rh_result *r, const struct rh_comparison *c)
+void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
+                    const struct rh_test_rule *rule)
 {
     const struct rh_side_summary *candidate = &c->side[RH_CANDIDATE];
     *r = (struct rh_result){
         .comparison = c,
         .latency = c->same_vantage ? RH_LATENCY_ABSOLUTE : RH_LATENCY_RELATIVE,
         .median_shift = NAN,
+        .rule = rule ? *rule : rh_test_rule_default(),
         .complete = true,
         .missing = c->paired ? c->pairs.missing
                              : candidate->skipped + candidate->not_sent + candidate->lost,

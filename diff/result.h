@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "diff/comparison.h"
+#include "diff/query_test.h"
 
 enum rh_latency_mode {
     RH_LATENCY_ABSOLUTE, /* both sides' times have one vantage */
@@ -24,16 +25,37 @@ enum rh_latency_mode {
 };
 
 enum rh_query_verdict {
-    RH_QUERY_UNTESTED,
+    RH_QUERY_UNTESTED, /* nothing of it could be */
+    RH_QUERY_REGRESSED,
+    RH_QUERY_IMPROVED,
+    RH_QUERY_SAME,
+    RH_QUERY_UNDECIDED,
     RH_QUERY_NEW,  /* only the candidate has it */
     RH_QUERY_GONE, /* only the base has it */
+    RH_QUERY_VERDICTS,
 };
+
+/* "regressed", "improved", "same", "undecided", "new", "gone"; NULL for untested. */
+const char *rh_query_verdict_name(enum rh_query_verdict verdict);
+
+/* A regression that adds less than this to the base's time, in percent, is minor: no gate fails for
+ * it. */
+#define RH_IMPACT_MINOR_PCT 0.1
 
 /* Unknown numbers are NAN. */
 struct rh_query_result {
     const struct rh_query *query;
     bool is_other; /* all queries beyond the limit together */
     enum rh_query_verdict verdict;
+    const char *why; /* it is undecided or untested: a word for programs, static; else NULL */
+    bool minor;      /* regressed or improved, and hardly felt in the whole */
+    struct rh_query_test test;
+    double base_time_ns;   /* base mean of compared successes x the base's calls */
+    double base_time_pct;  /* what it takes of the base's time */
+    double time_added_pct; /* what it adds to it */
+    double unpaired_p;     /* Mann-Whitney test of both sides' times where there are no pairs: it
+                              sees the mix of parameters as well, so it decides nothing */
+    double unpaired_share; /* how often a call of the candidate takes longer than one of the base */
     uint64_t missing;      /* ran in the base, not in the candidate; unpaired: did not run there */
     uint64_t compared;     /* statements behind the ratio; unpaired: the fewer of both sides */
     double ratio;          /* mean of the candidate / mean of the base, of compared successes */
@@ -70,6 +92,11 @@ struct rh_result {
     struct rh_error_result *errors; /* new first */
     uint32_t error_count;
 
+    struct rh_test_rule rule;
+    uint32_t verdicts[RH_QUERY_VERDICTS]; /* how many queries have which */
+    uint32_t regressed;                   /* that are not minor */
+    uint32_t tested;                      /* enough pairs to decide something of */
+
     uint64_t missing;
     uint64_t new_errors; /* failures of class new that follow from no other one */
     uint64_t new_error_groups;
@@ -78,11 +105,18 @@ struct rh_result {
     double time_added_pct;
 };
 
-void rh_result_make(struct rh_result *r, const struct rh_comparison *c);
+/* rule NULL: the default. */
+void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
+                    const struct rh_test_rule *rule);
 void rh_result_release(struct rh_result *r);
 
 /* The mean and a quantile in ns of one side's successes; NAN if it has none with a time. */
 double rh_query_mean_ns(const struct rh_query *q, enum rh_side side);
 double rh_query_quantile_ns(const struct rh_query *q, enum rh_side side, double quantile);
+/* Between which the percentile (RH_P50 ...) lies with a confidence of 0.95; NAN where it is not
+ * known. */
+enum rh_percentile { RH_P50, RH_P95, RH_P99 };
+struct rh_interval rh_query_percentile_interval(const struct rh_query_result *row,
+                                                enum rh_side side, enum rh_percentile percentile);
 
 #endif

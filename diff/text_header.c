@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "diff/text_page.h"
 
-enum { CELL_COLUMNS = 52, CELL_SIZE = 4 * CELL_COLUMNS };
+enum { CELL_COLUMNS = 47, CELL_SIZE = 4 * CELL_COLUMNS };
 
 /* One line of the comparison of both sides; nothing when neither cell has something. */
 static void page_row(struct rh_text_page *p, const char *label, const char *base,
@@ -195,7 +195,7 @@ static void page_pairs(struct rh_text_page *p)
     char n[4][RH_HUMAN_SIZE];
     if (!p->comparison->paired) {
         rh_buf_addf(p->out,
-                    "%-12s none: the files come from different traces, so queries are compared "
+                    "%-12s none: the files come from different traces; queries are compared "
                     "by their mean times\n",
                     "pairs");
         return;
@@ -226,8 +226,7 @@ static void page_latency(struct rh_text_page *p)
     case RH_LATENCY_RELATIVE:
         rh_buf_addf(
             p->out,
-            "%-12s taken at different places, so they judge nothing: ratios are relative to the "
-            "median shift of %s\n",
+            "%-12s taken at different places: ratios are relative to the median shift of %s\n",
             "times", rh_human_ratio(r->median_shift, a));
         break;
     case RH_LATENCY_NONE:
@@ -237,69 +236,9 @@ static void page_latency(struct rh_text_page *p)
     }
 }
 
-static void page_verdict(struct rh_text_page *p)
-{
-    static const char *const words[] = {
-        "No gates were given: this page compares and does not judge.", "PASS", "FAIL",
-        "CANNOT JUDGE"};
-    static const enum rh_emphasis emphasis[] = {RH_PLAIN, RH_GREEN, RH_RED, RH_YELLOW};
-    const struct rh_report *report = p->report;
-
-    rh_page_begin(p, emphasis[report->verdict]);
-    rh_buf_add_cstr(p->out, words[report->verdict]);
-    rh_page_end(p, emphasis[report->verdict]);
-    const char *separator = ": ";
-    for (size_t i = 0; i < report->gate_count; i++) {
-        const struct rh_gate *g = &report->gates[i];
-        if (g->state == RH_GATE_FAIL) {
-            rh_buf_addf(p->out, "%s%s %.10g > %.10g", separator, rh_gate_name(g->kind), g->actual,
-                        g->limit);
-            separator = ", ";
-        }
-    }
-    rh_buf_add_byte(p->out, '\n');
-    for (int side = 0; side < RH_SIDES; side++) {
-        const struct rh_trace_file *f = p->comparison->file[side];
-        if (!rh_trace_file_complete(f)) {
-            rh_buf_addf(p->out, "The %s is not whole: ", side == RH_BASE ? "base" : "candidate");
-            rh_human_text(p->out, rh_span_cstr(rh_trace_file_incomplete_reason(f)), 90);
-            rh_buf_add_byte(p->out, '\n');
-        }
-    }
-}
-
-static void page_summary(struct rh_text_page *p)
-{
-    const struct rh_result *r = p->result;
-    const struct rh_query_result *worst = r->query_count ? &r->queries[0] : NULL;
-    char a[RH_HUMAN_SIZE];
-    char b[RH_HUMAN_SIZE];
-
-    if (r->missing > 0) {
-        rh_page_begin(p, RH_YELLOW);
-        rh_buf_addf(
-            p->out, "%s of %s statements that ran in the base did not run in the candidate.",
-            rh_human_count(r->missing, a), rh_human_count(p->comparison->side[RH_BASE].calls, b));
-        rh_page_end(p, RH_YELLOW);
-        rh_buf_add_byte(p->out, '\n');
-    }
-    if (r->latency == RH_LATENCY_ABSOLUTE && worst && worst->time_added_ns > 0) {
-        rh_buf_addf(p->out, "Most time is added by %016" PRIx64 ": %s, %s.  ",
-                    worst->query->fingerprint, rh_human_duration_signed(worst->time_added_ns, a),
-                    rh_human_ratio(worst->ratio, b));
-    }
-    if (r->new_errors > 0) {
-        rh_buf_addf(p->out, "New errors: %s, of %s kind%s.\n", rh_human_count(r->new_errors, a),
-                    rh_human_count(r->new_error_groups, b), r->new_error_groups > 1 ? "s" : "");
-    } else {
-        rh_buf_add_cstr(p->out, "No new errors.\n");
-    }
-}
-
 void rh_page_header(struct rh_text_page *p)
 {
-    page_verdict(p);
-    page_summary(p);
+    rh_page_summary(p);
     rh_buf_add_byte(p->out, '\n');
     page_sides(p);
     page_pairs(p);

@@ -9,7 +9,7 @@
 #include "diff/human.h"
 #include "diff/report.h"
 
-enum { RH_PAGE_COLUMNS = 120 };
+enum { RH_PAGE_COLUMNS = 110 };
 
 enum rh_emphasis { RH_PLAIN, RH_BOLD, RH_RED, RH_GREEN, RH_YELLOW };
 
@@ -31,6 +31,7 @@ void rh_page_rest(struct rh_text_page *p, uint64_t total, uint64_t shown);
 void rh_page_query(struct rh_text_page *p, uint32_t query);
 
 /* The sections. */
+void rh_page_summary(struct rh_text_page *p); /* text_summary.c */
 void rh_page_header(struct rh_text_page *p);  /* text_header.c */
 void rh_page_queries(struct rh_text_page *p); /* text_queries.c */
 void rh_page_errors(struct rh_text_page *p);  /* text_errors.c */

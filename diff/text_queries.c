@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 
 #include "diff/text_page.h"
 
@@ -17,28 +18,66 @@ static double shown_ratio(const struct rh_text_page *p, const struct rh_query_re
 static void page_columns(struct rh_text_page *p)
 {
     bool relative = p->result->latency == RH_LATENCY_RELATIVE;
-    rh_buf_addf(p->out, "%4s %10s %8s %11s %9s %9s %9s %9s %9s %9s %9s\n", "#",
-                relative ? "rel. added" : "time added", relative ? "rel." : "ratio", "calls",
-                "mean", "mean", "p95", "p95", "errors", "errors", "missing");
-    rh_buf_addf(p->out, "%4s %10s %8s %11s %9s %9s %9s %9s %9s %9s\n", "", "", "", "base", "base",
-                "cand.", "base", "cand.", "base", "cand.");
+    rh_buf_addf(p->out, "%4s %-9s %10s %8s %8s %15s %10s %9s %9s %9s %9s\n", "#", "verdict",
+                relative ? "rel. added" : "time added", "of base", relative ? "rel." : "ratio",
+                "interval", "calls", "mean", "mean", "p95", "p95");
+    rh_buf_addf(p->out, "%4s %-9s %10s %8s %8s %15s %10s %9s %9s %9s %9s\n", "", "", "", "", "",
+                "of mean ratio", "base", "base", "cand.", "base", "cand.");
+}
+
+/* "2.40 - 2.81" */
+static char *interval_text(const struct rh_query_result *row, char text[RH_HUMAN_SIZE])
+{
+    struct rh_interval i = rh_query_test_interval(&row->test, RH_MEASURE_MEAN);
+    int decimals = i.high < 99.995 ? 2 : 0;
+    if (row->test.pairs == 0 || isnan(i.low)) {
+        snprintf(text, RH_HUMAN_SIZE, "-");
+    } else if (i.low < 0.005 || i.high >= 999.5) {
+        snprintf(text, RH_HUMAN_SIZE, "unknown");
+    } else {
+        snprintf(text, RH_HUMAN_SIZE, "%.*f - %.*f", decimals, i.low, decimals, i.high);
+    }
+    return text;
+}
+
+static void page_query_verdict(struct rh_text_page *p, const struct rh_query_result *row)
+{
+    static const struct {
+        const char *word;
+        enum rh_emphasis emphasis;
+    } shown[RH_QUERY_VERDICTS] = {
+        [RH_QUERY_UNTESTED] = {"-", RH_PLAIN},
+        [RH_QUERY_REGRESSED] = {"REGRESSED", RH_RED},
+        [RH_QUERY_IMPROVED] = {"improved", RH_GREEN},
+        [RH_QUERY_SAME] = {"same", RH_PLAIN},
+        [RH_QUERY_UNDECIDED] = {"undecided", RH_YELLOW},
+        [RH_QUERY_NEW] = {"new", RH_PLAIN},
+        [RH_QUERY_GONE] = {"gone", RH_PLAIN},
+    };
+    enum rh_emphasis emphasis = row->minor ? RH_PLAIN : shown[row->verdict].emphasis;
+    rh_page_begin(p, emphasis);
+    rh_buf_addf(p->out, "%-9s", row->minor ? "minor" : shown[row->verdict].word);
+    rh_page_end(p, emphasis);
 }
 
 static void page_query_row(struct rh_text_page *p, uint32_t rank, const struct rh_query_result *row)
 {
     const struct rh_query *q = row->query;
-    char text[10][RH_HUMAN_SIZE];
-    rh_buf_addf(p->out, "%4u %10s %8s %11s %9s %9s %9s %9s %9s %9s %9s\n", rank,
-                rh_human_duration_signed(shown_added_ns(p, row), text[0]),
-                rh_human_ratio(shown_ratio(p, row), text[1]),
-                rh_human_count(q->side[RH_BASE].calls, text[2]),
-                rh_human_duration(rh_query_mean_ns(q, RH_BASE), text[3]),
-                rh_human_duration(rh_query_mean_ns(q, RH_CANDIDATE), text[4]),
-                rh_human_duration(rh_query_quantile_ns(q, RH_BASE, 0.95), text[5]),
-                rh_human_duration(rh_query_quantile_ns(q, RH_CANDIDATE, 0.95), text[6]),
-                rh_human_count(q->side[RH_BASE].errors, text[7]),
-                rh_human_count(q->side[RH_CANDIDATE].errors, text[8]),
-                rh_human_count(row->missing, text[9]));
+    char text[9][RH_HUMAN_SIZE];
+    char share[RH_HUMAN_SIZE] = "-";
+    if (!isnan(row->time_added_pct)) {
+        snprintf(share, sizeof share, "%+.1f %%", row->time_added_pct);
+    }
+    rh_buf_addf(p->out, "%4u ", rank);
+    page_query_verdict(p, row);
+    rh_buf_addf(p->out, " %10s %8s %8s %15s %10s %9s %9s %9s %9s\n",
+                rh_human_duration_signed(shown_added_ns(p, row), text[0]), share,
+                rh_human_ratio(shown_ratio(p, row), text[1]), interval_text(row, text[2]),
+                rh_human_count(q->side[RH_BASE].calls, text[3]),
+                rh_human_duration(rh_query_mean_ns(q, RH_BASE), text[4]),
+                rh_human_duration(rh_query_mean_ns(q, RH_CANDIDATE), text[5]),
+                rh_human_duration(rh_query_quantile_ns(q, RH_BASE, 0.95), text[6]),
+                rh_human_duration(rh_query_quantile_ns(q, RH_CANDIDATE, 0.95), text[7]));
     rh_page_query(p, (uint32_t) (q - p->comparison->queries.items));
 }
 
@@ -123,7 +162,8 @@ static void page_not_compared(struct rh_text_page *p)
     char n[RH_HUMAN_SIZE];
     for (uint32_t i = 0; i < r->query_count; i++) {
         const struct rh_query_result *row = &r->queries[i];
-        if (row->verdict == RH_QUERY_UNTESTED && isnan(row->ratio)) {
+        bool both = row->verdict != RH_QUERY_NEW && row->verdict != RH_QUERY_GONE;
+        if (both && isnan(row->ratio)) {
             queries++;
             commits += row->query->side[RH_BASE].commit_not_timed > 0 ||
                        row->query->side[RH_CANDIDATE].commit_not_timed > 0;

@@ -70,7 +70,7 @@ static void test_times_of_pairs(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &b, &c, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
 
     assert_true(cmp.paired);
     assert_int_equal(cmp.passes, 1);
@@ -225,7 +225,7 @@ static void test_log_against_run(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &b, &c, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     assert_true(cmp.paired);
     assert_int_equal(r.latency, RH_LATENCY_RELATIVE);
     assert_float_equal(r.median_shift, 3, 1e-12);
@@ -259,7 +259,7 @@ static void test_log_without_durations(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &b, &c, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     assert_int_equal(r.latency, RH_LATENCY_NONE);
     assert_true(isnan(r.median_shift));
     assert_true(isnan(rh_query_mean_ns(fx_query(&cmp, "select a"), RH_BASE)));
@@ -293,7 +293,7 @@ static void test_different_traces(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &b, &c, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     assert_false(cmp.paired);
     assert_int_equal(cmp.pairs.paired, 0);
     const struct rh_query_result *a = row_of(&r, fx_query(&cmp, "select a"));
@@ -350,7 +350,7 @@ static void test_error_classes(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &b, &c, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     assert_int_equal(r.error_count, 7);
     assert_int_equal(error_of(&r, "42703")->klass, RH_ERROR_NEW);
     assert_false(error_of(&r, "42703")->follows);
@@ -420,7 +420,7 @@ static void test_with_itself(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &f, &f, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     assert_int_equal(cmp.pairs.paired, 3);
     assert_int_equal(r.query_count, 2);
     for (uint32_t i = 0; i < r.query_count; i++) {
@@ -449,7 +449,7 @@ static void test_too_many_queries(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &f, &f, 0, 10);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     assert_int_equal(r.query_count, 11);
     const struct rh_query_result *other = row_of(&r, &cmp.queries.items[RH_QUERY_OTHER]);
     assert_true(other->is_other);

@@ -220,7 +220,7 @@ static char *json_of(const struct rh_comparison *cmp)
     struct rh_error err = {0};
     struct rh_result result;
     struct rh_report_sink sink;
-    rh_result_make(&result, cmp);
+    rh_result_make(&result, cmp, NULL);
     struct rh_report report = {.result = &result, .limit = 20};
     rh_report_sink_init(&sink, NULL, &err);
     assert_int_equal(rh_report_json(&report, &sink), 0);

@@ -94,7 +94,7 @@ static void test_runs(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &b, &c, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     check_gate(&r, "new-errors=0", RH_GATE_FAIL, 1);
     check_gate(&r, "new-errors=1", RH_GATE_PASS, 1);
     check_gate(&r, "missing=0", RH_GATE_FAIL, 1);
@@ -116,7 +116,7 @@ static void test_what_cannot_be_judged(void **state)
     struct rh_comparison cmp;
     struct rh_result r;
     fx_compare(&cmp, &b, &c, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     check_gate(&r, "time-added-pct=1000", RH_GATE_CANNOT_JUDGE, NAN);
     check_gate(&r, "missing=1", RH_GATE_PASS, 1);
     rh_result_release(&r);
@@ -124,14 +124,14 @@ static void test_what_cannot_be_judged(void **state)
 
     /* A workload as the candidate has no lag; a log has no rows. */
     fx_compare(&cmp, &c, &b, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     check_gate(&r, "lag-p99-ms=1000", RH_GATE_CANNOT_JUDGE, NAN);
     rh_result_release(&r);
     fx_close(&cmp);
 
     struct fx_file no_rows = fx_run("n.run", 4, base + 1, 2);
     fx_compare(&cmp, &no_rows, &no_rows, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     check_gate(&r, "row-mismatches=9", RH_GATE_CANNOT_JUDGE, NAN);
     rh_result_release(&r);
     fx_close(&cmp);
@@ -145,7 +145,7 @@ static void test_what_cannot_be_judged(void **state)
     };
     struct fx_file refused = fx_run("r.run", 5, none_ran, 1);
     fx_compare(&cmp, &b, &refused, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     check_gate(&r, "new-errors=0", RH_GATE_CANNOT_JUDGE, NAN);
     check_gate(&r, "missing=2", RH_GATE_FAIL, 3);
     rh_result_release(&r);
@@ -154,7 +154,7 @@ static void test_what_cannot_be_judged(void **state)
     struct fx_file other = fx_workload("o.trace", base, FX_COUNT(base));
     other.uuid = 77;
     fx_compare(&cmp, &b, &other, 0, 0);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     assert_false(cmp.paired);
     check_gate(&r, "missing=9", RH_GATE_CANNOT_JUDGE, NAN);
     rh_result_release(&r);
@@ -188,7 +188,7 @@ static void check_coverage(int lacking, enum rh_fate fate, enum rh_reason reason
     c.trace = paired ? c.trace : 9;
     fx_compare(&cmp, &b, &c, 0, 0);
     assert_int_equal(cmp.paired, paired);
-    rh_result_make(&r, &cmp);
+    rh_result_make(&r, &cmp, NULL);
     static const char *const texts[] = {"new-errors=0", "time-added-pct=10", "lag-p99-ms=100",
                                         "row-mismatches=0"};
     for (size_t i = 0; i < (paired ? 4U : 3U); i++) {

@@ -1,0 +1,128 @@
+#include "diff/json_query.h"
+
+#include <math.h>
+
+void rh_json_query_verdict(struct rh_json *j, const struct rh_query_result *row)
+{
+    rh_json_key(j, "verdict");
+    rh_json_cstr(j, rh_query_verdict_name(row->verdict));
+    rh_json_key(j, "reason");
+    rh_json_cstr(j, row->why);
+    rh_json_key(j, "minor");
+    rh_json_bool(j, row->minor);
+}
+
+static void put_number(struct rh_json *j, const char *key, double v, int digits)
+{
+    rh_json_key(j, key);
+    rh_json_digits(j, v, digits);
+}
+
+static void put_interval(struct rh_json *j, const char *key, struct rh_interval interval,
+                         double unit)
+{
+    rh_json_key(j, key);
+    rh_json_open(j, '[');
+    rh_json_digits(j, interval.low / unit, 7);
+    rh_json_digits(j, interval.high / unit, 7);
+    rh_json_close(j);
+}
+
+static void put_measure(struct rh_json *j, const struct rh_query_test *t, enum rh_measure measure)
+{
+    const struct rh_measure_test *m = &t->measures[measure];
+    rh_json_key(j, rh_measure_name(measure));
+    if (!m->estimated) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    put_number(j, "ratio", exp(m->estimate.log_ratio), 7);
+    put_interval(j, "interval", rh_query_test_interval(t, measure), 1);
+    put_number(j, "slower_p", m->tested ? m->p[RH_SLOWER] : NAN, 5);
+    put_number(j, "slower_q", m->tested ? m->q[RH_SLOWER] : NAN, 5);
+    put_number(j, "faster_p", m->tested ? m->p[RH_FASTER] : NAN, 5);
+    put_number(j, "faster_q", m->tested ? m->q[RH_FASTER] : NAN, 5);
+    put_number(j, "same_p", m->tested ? m->same_p : NAN, 5);
+    rh_json_close(j);
+}
+
+static void put_percentile(struct rh_json *j, const char *key, const struct rh_query_result *row,
+                           enum rh_percentile percentile)
+{
+    rh_json_key(j, key);
+    rh_json_open(j, '{');
+    put_interval(j, "base", rh_query_percentile_interval(row, RH_BASE, percentile), 1e3);
+    put_interval(j, "candidate", rh_query_percentile_interval(row, RH_CANDIDATE, percentile), 1e3);
+    rh_json_close(j);
+}
+
+static void put_test(struct rh_json *j, const struct rh_query_test *t)
+{
+    rh_json_key(j, "test");
+    if (t->pairs == 0) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    rh_json_key(j, "pairs");
+    rh_json_int(j, (int64_t) t->pairs);
+    rh_json_key(j, "first_call_apart");
+    rh_json_bool(j, t->first_apart);
+    rh_json_key(j, "twice_slower");
+    rh_json_int(j, (int64_t) t->slower);
+    rh_json_key(j, "twice_faster");
+    rh_json_int(j, (int64_t) t->faster);
+    put_number(j, "twice_p", rh_mcnemar_mid_p(t->slower, t->faster), 5);
+    put_number(j, "confidence", t->confidence, 7);
+    rh_json_key(j, "confirmed");
+    rh_json_bool(j, t->confirmed);
+    for (int i = 0; i < RH_MEASURES; i++) {
+        put_measure(j, t, (enum rh_measure) i);
+    }
+    rh_json_close(j);
+}
+
+void rh_json_query_test(struct rh_json *j, const struct rh_query_result *row)
+{
+    put_number(j, "base_time_pct", row->base_time_pct, 7);
+    put_number(j, "time_added_pct", row->time_added_pct, 7);
+    put_percentile(j, "p50_interval_us", row, RH_P50);
+    put_percentile(j, "p95_interval_us", row, RH_P95);
+    put_percentile(j, "p99_interval_us", row, RH_P99);
+    put_test(j, &row->test);
+    rh_json_key(j, "unpaired");
+    if (isnan(row->unpaired_p)) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    put_number(j, "p", row->unpaired_p, 5);
+    put_number(j, "slower_share", row->unpaired_share, 5);
+    rh_json_close(j);
+}
+
+void rh_json_test_rule(struct rh_json *j, const struct rh_test_rule *rule)
+{
+    rh_json_key(j, "rule");
+    rh_json_open(j, '{');
+    rh_json_key(j, "min_pairs");
+    rh_json_int(j, rule->pairs_min);
+    put_number(j, "margin_pct", 100 * rule->margin, 7);
+    put_number(j, "effect_pct", 100 * rule->effect, 7);
+    put_number(j, "min_change_us", (double) rule->change_min_ns / 1e3, 7);
+    put_number(j, "false_share", rule->false_share, 7);
+    rh_json_close(j);
+}
+
+void rh_json_verdict_counts(struct rh_json *j, const struct rh_result *r)
+{
+    rh_json_key(j, "verdicts");
+    rh_json_open(j, '{');
+    for (int i = 0; i < RH_QUERY_VERDICTS; i++) {
+        const char *name = rh_query_verdict_name((enum rh_query_verdict) i);
+        rh_json_key(j, name ? name : "untested");
+        rh_json_int(j, r->verdicts[i]);
+    }
+    rh_json_close(j);
+}
