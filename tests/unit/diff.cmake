@@ -8,3 +8,4 @@ rh_unit_test(test_comparison_random SOURCES test_comparison_random.c diff_fixtur
 rh_unit_test(test_gates SOURCES test_gates.c diff_fixture.c LINK rh_diff)
 rh_unit_test(test_diff_command SOURCES test_diff_command.c diff_fixture.c LINK rh_diff)
 rh_unit_test(test_statistics SOURCES test_statistics.c LINK rh_diff)
+rh_unit_test(test_verdicts SOURCES test_verdicts.c LINK rh_diff)

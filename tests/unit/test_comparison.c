@@ -90,7 +90,8 @@ static void test_times_of_pairs(void **state)
     assert_int_equal(select->query->side[RH_CANDIDATE].errors, 1);
     assert_int_equal(select->query->pairs.broke, 1);
     assert_int_equal(select->query->pairs.fixed, 1);
-    assert_int_equal(select->verdict, RH_QUERY_UNTESTED);
+    assert_int_equal(select->verdict, RH_QUERY_UNDECIDED);
+    assert_string_equal(select->why, RH_WHY_FEW);
     /* The side's own numbers are over all its successes. */
     assert_float_equal(rh_query_mean_ns(select->query, RH_BASE), (100e3 + 300e3 + 50000e3) / 3,
                        1e-6);

@@ -105,6 +105,8 @@ static void test_exit_statuses(void **state)
     assert_int_equal(RUN("--gate", "nonsense=1", base_path, candidate_path), 2);
     assert_int_equal(RUN("--gate", "missing=1", "--gate", "missing=2", base_path, candidate_path),
                      2);
+    assert_int_equal(RUN("--effect", "4", base_path, candidate_path), 2);
+    assert_int_equal(RUN("--false-share", "1", base_path, candidate_path), 2);
     assert_int_equal(RUN("--format", "yaml", base_path, candidate_path), 2);
     assert_int_equal(RUN(base_path, "/nonexistent/x.run"), 2);
     assert_int_equal(RUN(base_path, damaged_path), 2);
@@ -118,15 +120,19 @@ static void test_text(void **state)
     const char *text = report();
     static const char *const wanted[] = {
         "PASS\n",
-        "New errors: 1, of 1 kind.\n",
+        "Slower  no query regressed\n",
+        "Others  0 the same, 2 undecided (2 too few calls), 1 not tested\n",
+        "Fails   1 new errors, of 1 kind\n",
+        "Ran     3 statements in the candidate, 0 of the base's did not; lag p99 120 us\n",
         "3 of 3 ran (100.00 %)",
         "p50 89.6 us, p99 120 us, max 120 us",
         "round trip",
         "54.0 us",
         "SLOWER QUERIES, by time added\n",
-        "   1   +4.00 ms    5.00x           1   1.00 ms   5.00 ms",
+        "   1 undecided   +4.00 ms +133.3 %    5.00x               -          1   1.00 ms   5.00 "
+        "ms",
         "FASTER QUERIES, by time saved\n",
-        "  -500 us    0.75x",
+        "   1 undecided    -500 us  -16.7 %    0.75x",
         "42703 undefined_column",
         "first at 2026-01-01T00:00:00.006000Z, session 2, statement 1\n",
         "lag-p99-ms       limit 1          actual 0.12",
@@ -139,7 +145,7 @@ static void test_text(void **state)
     /* No colour in a file, and no SQL that colours. */
     assert_null(strchr(text, '\033'));
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
-        assert_true(strcspn(line, "\n") <= 122); /* bytes; 120 columns */
+        assert_true(strcspn(line, "\n") <= 112); /* bytes; 110 columns */
     }
 }
 
@@ -181,7 +187,13 @@ static void test_json(void **state)
         ".queries[0].ratio == 5 and .queries[0].time_added_us == 4000",
         ".queries[0].mean_us == {base: 1000, candidate: 5000}",
         ".queries[0].calls == {base: 1, candidate: 1}",
-        ".queries[0].verdict == null",
+        ".queries[0].verdict == \"undecided\" and .queries[0].reason == \"too-few-calls\"",
+        ".queries[2].verdict == null and .queries[2].reason == \"no-pairs\"",
+        ".queries[0].test == null and .queries[0].unpaired == null",
+        ".rule == {min_pairs: 15, margin_pct: 5, effect_pct: 10, min_change_us: 100, false_share: "
+        "0.05}",
+        ".totals.verdicts == {untested: 1, regressed: 0, improved: 0, same: 0, undecided: 2, new: "
+        "0, gone: 0}",
         ".queries[1].ratio == 0.75 and .queries[1].time_added_us == -500",
         ".queries[2].ratio == null and .queries[2].mean_us == {base: 4000, candidate: null}",
         ".queries[2].errors == {base: 0, candidate: 1}",

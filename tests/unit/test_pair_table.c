@@ -26,7 +26,7 @@ static void test_twin_keeps_what_counts(void **state)
         .status = RH_OBSERVED_ERROR,
         .sqlstate = 123456,
         .commit_not_timed = true,
-        .service_ns = INT64_C(1) << 53,
+        .service_ns = (INT64_C(1) << 53) - 1,
         .rows = UINT32_MAX,
     };
     struct rh_twin twin;
@@ -38,7 +38,7 @@ static void test_twin_keeps_what_counts(void **state)
     assert_int_equal(twin.code, 123456);
     assert_true(twin.commit_not_timed);
     assert_true(twin.service_known);
-    assert_int_equal(twin.service_ns, INT64_C(1) << 53);
+    assert_int_equal(twin.service_ns, (INT64_C(1) << 53) - 1);
     assert_int_equal(twin.rows, RH_TWIN_ROWS_UNKNOWN - 1);
 
     o.status = RH_OBSERVED_MISSING;
