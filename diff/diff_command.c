@@ -86,7 +86,7 @@ static const struct rh_opt_command command = {
               "\n"
               "Examples:\n"
               "  pgrehearse diff old.run new.run\n"
-              "  pgrehearse diff --gate new-errors=0 --gate time-added-pct=10 old.run new.run\n"
+              "  pgrehearse diff --gate regressed=0 --gate new-errors=0 old.run new.run\n"
               "  pgrehearse diff --format json -o report.json shop.trace shop.run\n",
     .operand_words = "*.trace *.run",
 };

@@ -225,6 +225,72 @@ static void test_lost_sessions_leave_nothing_to_judge(void **state)
     check_coverage(0, RH_FATE_DONE, RH_REASON_NONE, true, RH_GATE_PASS);
 }
 
+static void test_regressed(void **state)
+{
+    (void) state;
+    enum { N = 80 };
+    static struct fx_statement before[N], after[N];
+    struct rh_comparison cmp;
+    struct rh_result r;
+    for (int i = 0; i < N; i++) {
+        before[i] = (struct fx_statement){.session = 1,
+                                          .ordinal = (uint64_t) i + 1,
+                                          .start_us = i * 10000,
+                                          .service_us = 1000 + i % 7 * 100,
+                                          .sql = i % 2 ? "select a" : "select b"};
+        after[i] = before[i];
+        after[i].service_us *= i % 2 ? 2 : 1;
+    }
+    struct fx_file b = fx_run("before.run", 2, before, N);
+    struct fx_file c = fx_run("after.run", 3, after, N);
+    fx_compare(&cmp, &b, &c, 0, 0);
+    rh_result_make(&r, &cmp, NULL);
+    assert_int_equal(r.queries[0].verdict, RH_QUERY_REGRESSED);
+    assert_int_equal(r.queries[0].test.pairs, N / 2 - 1 + !r.queries[0].test.first_apart);
+    assert_int_equal(r.queries[1].verdict, RH_QUERY_SAME);
+    assert_true(fabs(r.queries[0].base_time_pct + r.queries[1].base_time_pct - 100) < 1e-6);
+    check_gate(&r, "regressed=0", RH_GATE_FAIL, 1);
+    check_gate(&r, "regressed=1", RH_GATE_PASS, 1);
+    rh_result_release(&r);
+
+    struct rh_test_rule rule = rh_test_rule_default();
+    rule.change_min_ns = 100000000;
+    rh_result_make(&r, &cmp, &rule);
+    check_gate(&r, "regressed=0", RH_GATE_PASS, 0);
+    assert_string_equal(r.queries[0].why, RH_WHY_SMALL);
+    rh_result_release(&r);
+    fx_close(&cmp);
+
+    fx_compare(&cmp, &c, &b, 0, 0);
+    rh_result_make(&r, &cmp, NULL);
+    assert_int_equal(r.verdicts[RH_QUERY_IMPROVED], 1);
+    check_gate(&r, "regressed=0", RH_GATE_PASS, 0);
+    rh_result_release(&r);
+    fx_close(&cmp);
+
+    /* Another trace: the sides are set against each other, and no query is judged. */
+    c.trace = 9;
+    fx_compare(&cmp, &b, &c, 0, 0);
+    rh_result_make(&r, &cmp, NULL);
+    check_gate(&r, "regressed=0", RH_GATE_CANNOT_JUDGE, NAN);
+    assert_int_equal(r.verdicts[RH_QUERY_UNTESTED], 2);
+    assert_true(r.queries[0].unpaired_p < 1e-6 && r.queries[0].unpaired_share > 0.9);
+    assert_true(r.queries[1].unpaired_p > 0.9);
+    rh_result_release(&r);
+    fx_close(&cmp);
+
+    /* Another vantage. */
+    struct fx_file log = fx_workload("before.trace", before, N);
+    c.trace = 1;
+    fx_compare(&cmp, &log, &c, 0, 0);
+    rh_result_make(&r, &cmp, NULL);
+    check_gate(&r, "regressed=0", RH_GATE_CANNOT_JUDGE, NAN);
+    assert_int_equal(r.verdicts[RH_QUERY_UNTESTED], 2);
+    assert_string_equal(r.queries[0].why, "vantage");
+    rh_result_release(&r);
+    fx_close(&cmp);
+}
+
 static void test_verdict(void **state)
 {
     (void) state;
@@ -259,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_what_cannot_be_judged),
         cmocka_unit_test(test_lost_sessions_leave_nothing_to_judge),
+        cmocka_unit_test(test_regressed),
         cmocka_unit_test(test_verdict),
     };
     return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
