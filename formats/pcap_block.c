@@ -1,5 +1,6 @@
 #include "formats/pcap_block.h"
 
+#include <byteswap.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -26,8 +27,9 @@ static int section_order(struct rh_pcap_parser *p, const char *data, struct rh_e
     if (rh_pcap_u32(p, data + 8) != byte_order_magic) {
         p->swapped = true;
         if (rh_pcap_u32(p, data + 8) != byte_order_magic) {
-            return rh_error_set(err, RH_ERR_FORMAT, "a pcapng section of no known byte order; the "
-                                                    "file is damaged here");
+            return rh_error_set(err, RH_ERR_FORMAT,
+                                "a pcapng section of no known byte order; the "
+                                "file is damaged here");
         }
     }
     return 0;
@@ -56,24 +58,32 @@ static void interface_option(const struct rh_pcap_parser *p, struct rh_pcap_inte
     if (code == OPTION_RESOLUTION && len >= 1) {
         face->ticks_per_second = ticks_of((uint8_t) value[0]);
     } else if (code == OPTION_OFFSET && len >= 8) {
-        uint64_t low = rh_pcap_u32(p, value + (p->swapped == (__BYTE_ORDER == __BIG_ENDIAN) ? 0 : 4));
-        uint64_t high =
-            rh_pcap_u32(p, value + (p->swapped == (__BYTE_ORDER == __BIG_ENDIAN) ? 4 : 0));
-        face->offset_s = (int64_t) (high << 32 | low);
+        uint64_t offset;
+        memcpy(&offset, value, sizeof offset);
+        face->offset_s = (int64_t) (p->swapped ? bswap_64(offset) : offset);
     }
+}
+
+/* Also one that is damaged is kept: packets name their interface by its place in the list. */
+static int interface_add(struct rh_pcap_parser *p, const struct rh_pcap_interface *face)
+{
+    if (p->interface_count >= RH_PCAP_INTERFACES_MAX) {
+        return -1;
+    }
+    RH_GROW(p->interfaces, p->interface_count, p->interface_cap);
+    p->interfaces[p->interface_count++] = *face;
+    return face->ticks_per_second == 0 ? -1 : 0;
 }
 
 static int interface_block(struct rh_pcap_parser *p, const char *body, size_t n)
 {
+    struct rh_pcap_interface face = {0};
     if (n < 8) {
-        return -1;
+        return interface_add(p, &face);
     }
-    struct rh_pcap_interface face = {
-        .ticks_per_second = 1000000,
-        .snaplen = rh_pcap_u32(p, body + 4),
-        .link_type = rh_pcap_u16(p, body),
-    };
-    int result = 0;
+    face.ticks_per_second = 1000000;
+    face.snaplen = rh_pcap_u32(p, body + 4);
+    face.link_type = rh_pcap_u16(p, body);
     for (size_t at = 8; n - at >= 4;) {
         uint16_t code = rh_pcap_u16(p, body + at);
         size_t len = rh_pcap_u16(p, body + at + 2);
@@ -83,19 +93,13 @@ static int interface_block(struct rh_pcap_parser *p, const char *body, size_t n)
             break;
         }
         if (len > n - at) {
-            result = -1;
+            face.ticks_per_second = 0;
             break;
         }
         interface_option(p, &face, code, body + at, len);
         at += padded > n - at ? n - at : padded;
     }
-    /* Kept even if damaged: packets name their interface by its place in the list. */
-    if (p->interface_count >= RH_PCAP_INTERFACES_MAX) {
-        return -1;
-    }
-    RH_GROW(p->interfaces, p->interface_count, p->interface_cap);
-    p->interfaces[p->interface_count++] = face;
-    return face.ticks_per_second == 0 ? -1 : result;
+    return interface_add(p, &face);
 }
 
 static int set_time(const struct rh_pcap_interface *face, uint64_t ticks,

@@ -59,9 +59,8 @@ static ptrdiff_t classic_start(struct rh_pcap_parser *p, const char *data, size_
     uint32_t magic = rh_pcap_u32(p, data);
     unsigned major = rh_pcap_u16(p, data + 4);
     if (major != 2) {
-        return rh_error_set(err, RH_ERR_FORMAT,
-                            "pcap of version %u.%u; only version 2 can be read", major,
-                            (unsigned) rh_pcap_u16(p, data + 6));
+        return rh_error_set(err, RH_ERR_FORMAT, "pcap of version %u.%u; only version 2 can be read",
+                            major, (unsigned) rh_pcap_u16(p, data + 6));
     }
     p->kind = RH_PCAP_CLASSIC;
     p->minor_version = rh_pcap_u16(p, data + 6);
@@ -121,8 +120,8 @@ static ptrdiff_t classic_next(struct rh_pcap_parser *p, const char *data, size_t
         return 0;
     }
     int64_t fraction = rh_pcap_u32(p, data + 4);
-    packet->time_ns = (int64_t) rh_pcap_u32(p, data) * 1000000000 +
-                      (p->nanoseconds ? fraction : fraction * 1000);
+    packet->time_ns =
+        (int64_t) rh_pcap_u32(p, data) * 1000000000 + (p->nanoseconds ? fraction : fraction * 1000);
     packet->link_type = p->link_type;
     packet->original_bytes = original;
     packet->bytes = rh_span(data + header, captured);

@@ -3,8 +3,8 @@
  *
  * Capture files, as bytes: pcap (draft-ietf-opsawg-pcap: microseconds, nanoseconds, both byte
  * orders, and Kuznetzov's magic with longer record headers) and pcapng
- * (draft-ietf-opsawg-pcapng: sections of either byte order, interfaces with link type, resolution and offset
- * of their own, enhanced, simple and obsolete packet blocks).
+ * (draft-ietf-opsawg-pcapng: sections of either byte order, interfaces with link type, resolution
+ * and offset of their own, enhanced, simple and obsolete packet blocks).
  */
 #ifndef RH_FORMATS_PCAP_PARSER_H
 #define RH_FORMATS_PCAP_PARSER_H
@@ -64,9 +64,9 @@ void rh_pcap_parser_release(struct rh_pcap_parser *p);
 void rh_pcap_parser_start(struct rh_pcap_parser *p);
 
 /* One header, record or block at the start of data: the bytes used, 0 when it needs more than n
- * (never more than RH_PCAP_RECORD_MAX and a header), -1 when what follows cannot be read: no capture
- * file, or lengths that are nonsense.  At the end of a file, bytes for which 0 is returned are a
- * record that was cut. */
+ * (never more than RH_PCAP_RECORD_MAX and a header), -1 when what follows cannot be read: no
+ * capture file, or lengths that are nonsense.  At the end of a file, bytes for which 0 is returned
+ * are a record that was cut. */
 ptrdiff_t rh_pcap_next(struct rh_pcap_parser *p, const char *data, size_t n,
                        struct rh_pcap_packet *packet, struct rh_error *err);
 
