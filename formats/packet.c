@@ -28,6 +28,11 @@ struct rest {
     uint64_t cut_bytes;
 };
 
+static uint32_t cut_of(const struct rest *rest)
+{
+    return rest->cut_bytes > UINT32_MAX ? UINT32_MAX : (uint32_t) rest->cut_bytes;
+}
+
 static enum rh_packet_kind decode_tcp(struct rest rest, struct rh_packet *out)
 {
     const char *at = rest.bytes.data;
@@ -46,15 +51,14 @@ static enum rh_packet_kind decode_tcp(struct rest rest, struct rh_packet *out)
         .flags = (uint8_t) at[13] & (RH_TCP_FIN | RH_TCP_SYN | RH_TCP_RST | RH_TCP_ACK),
         .payload = rh_span(at + rest.bytes.len, 0),
     };
-    uint64_t cut = rest.cut_bytes;
     if (header <= rest.bytes.len) {
         out->tcp.payload = rh_span_behind(rest.bytes, header);
-    } else if (header - rest.bytes.len > cut) {
+    } else if (header - rest.bytes.len > rest.cut_bytes) {
         return RH_PACKET_MALFORMED;
     } else {
-        cut -= header - rest.bytes.len; /* the options are cut, and all behind them */
+        rest.cut_bytes -= header - rest.bytes.len; /* the options are cut, and all behind them */
     }
-    out->tcp.cut_bytes = cut > UINT32_MAX ? UINT32_MAX : (uint32_t) cut;
+    out->tcp.cut_bytes = cut_of(&rest);
     return RH_PACKET_TCP;
 }
 
@@ -80,6 +84,7 @@ static enum rh_packet_kind decode_fragment6(struct rest rest, struct rh_packet *
         .protocol = (uint8_t) rest.bytes.data[0],
         .more = place & 1,
         .bytes = rh_span_behind(rest.bytes, IPV6_FRAGMENT_BYTES),
+        .cut_bytes = cut_of(&rest),
     };
     return RH_PACKET_FRAGMENT;
 }
@@ -168,6 +173,7 @@ static enum rh_packet_kind decode_ipv4(struct rh_span ip, uint64_t uncaptured,
         .protocol = (uint8_t) at[9],
         .more = place & 0x2000,
         .bytes = rest.bytes,
+        .cut_bytes = cut_of(&rest),
     };
     return RH_PACKET_FRAGMENT;
 }

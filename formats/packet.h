@@ -51,6 +51,7 @@ struct rh_ip_fragment {
     uint8_t protocol;
     bool more;
     struct rh_span bytes;
+    uint32_t cut_bytes; /* behind them: sent but not captured */
 };
 
 struct rh_packet {

@@ -111,7 +111,8 @@ static int set_time(const struct rh_pcap_interface *face, uint64_t ticks,
     int64_t whole;
     if (seconds > INT64_MAX || __builtin_add_overflow((int64_t) seconds, face->offset_s, &whole) ||
         __builtin_mul_overflow(whole, 1000000000, &whole) ||
-        __builtin_add_overflow(whole, fraction, &packet->time_ns)) {
+        __builtin_add_overflow(whole, fraction, &packet->time_ns) ||
+        packet->time_ns > RH_PCAP_TIME_MAX_NS || packet->time_ns < -RH_PCAP_TIME_MAX_NS) {
         return -1;
     }
     return 0;

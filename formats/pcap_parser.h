@@ -21,6 +21,9 @@ enum {
     RH_PCAP_INTERFACES_MAX = 4096, /* a section */
 };
 
+/* Times are this far from 1970 at most, 146 years: so the difference of two is one too. */
+#define RH_PCAP_TIME_MAX_NS (INT64_C(1) << 62)
+
 struct rh_pcap_packet {
     int64_t time_ns;         /* since the epoch; of the packet before where the format has none */
     uint32_t link_type;      /* LINKTYPE_ number */
