@@ -176,9 +176,9 @@ static int read_packet(struct rh_packet_files *f, struct rh_pcap_packet *packet,
 static int confirm_time(struct rh_packet_files *f, struct rh_pcap_packet *packet,
                         struct rh_error *err)
 {
-    if (packet->bytes.len > f->copy_cap) {
-        f->copy = rh_realloc(f->copy, packet->bytes.len, 1);
-        f->copy_cap = packet->bytes.len;
+    if (packet->bytes.len >= f->copy_cap) {
+        f->copy_cap = packet->bytes.len + 1;
+        f->copy = rh_realloc(f->copy, f->copy_cap, 1);
     }
     memcpy(f->copy, packet->bytes.data, packet->bytes.len);
     packet->bytes.data = f->copy;

@@ -102,6 +102,25 @@ static struct rh_tcp_piece *insert_behind(struct rh_tcp_half *h, struct rh_tcp_p
     return p;
 }
 
+/* n bytes at `at` of a segment of len bytes are those of p.  A lone byte that differs is a
+ * keep-alive's, which means nothing, and gives way to what a segment of more has. */
+static bool meets(struct rh_tcp_piece *p, uint64_t at, const char *bytes, uint64_t n, uint64_t len,
+                  struct rh_wire_counts *counts)
+{
+    char *there = p->bytes + (at - p->offset);
+    if (p->cut || memcmp(there, bytes, (size_t) n) == 0) {
+        return true;
+    }
+    if (p->len > 1 && len > 1) {
+        return false;
+    }
+    if (p->len == 1) {
+        *there = *bytes;
+    }
+    counts->keepalives++;
+    return true;
+}
+
 void rh_tcp_half_keep(struct rh_tcp_half *h, const struct rh_tcp_piece *piece, const char *bytes,
                       struct rh_wire_counts *counts)
 {
@@ -116,8 +135,7 @@ void rh_tcp_half_keep(struct rh_tcp_half *h, const struct rh_tcp_piece *piece, c
             uint64_t n = p->offset + p->len < end ? p->offset + p->len - at : end - at;
             if (!piece->cut) {
                 counts->duplicate_bytes += n;
-                conflict = conflict ||
-                           (!p->cut && memcmp(p->bytes + (at - p->offset), from, (size_t) n) != 0);
+                conflict = !meets(p, at, from, n, piece->len, counts) || conflict;
             }
             at += n;
         } else {

@@ -1,5 +1,7 @@
 #include "capture/wire_stack.h"
 
+#include <string.h>
+
 #include "capture/ip_fragments.h"
 #include "common/alloc.h"
 
@@ -46,6 +48,15 @@ static bool is_server(const struct rh_wire_stack *w, uint16_t port)
     return w->is_server_port[port / 64] >> (port % 64) & 1;
 }
 
+/* Between two servers' ports nothing tells who is the client, but both directions must agree. */
+static bool is_lower_source(const struct rh_packet *p)
+{
+    if (p->tcp.source_port != p->tcp.destination_port) {
+        return p->tcp.source_port < p->tcp.destination_port;
+    }
+    return memcmp(p->ip.source, p->ip.destination, sizeof p->ip.source) < 0;
+}
+
 void rh_wire_stack_packet(struct rh_wire_stack *w, const struct rh_pcap_packet *packet)
 {
     struct rh_packet decoded;
@@ -59,16 +70,17 @@ void rh_wire_stack_packet(struct rh_wire_stack *w, const struct rh_pcap_packet *
     if (kind != RH_PACKET_TCP) {
         return;
     }
-    const struct rh_tcp_segment *s = &decoded.tcp;
-    /* Where both are a server's, a connection's first packet goes to the one that listens. */
-    if (is_server(w, s->destination_port) &&
-        !(is_server(w, s->source_port) && s->source_port < s->destination_port)) {
-        rh_tcp_reassembly_segment(w->tcp, RH_TCP_CLIENT, &decoded.ip, s, packet->time_ns);
-    } else if (is_server(w, s->source_port)) {
-        rh_tcp_reassembly_segment(w->tcp, RH_TCP_SERVER, &decoded.ip, s, packet->time_ns);
-    } else {
+    bool to_server = is_server(w, decoded.tcp.destination_port);
+    bool from_server = is_server(w, decoded.tcp.source_port);
+    if (!to_server && !from_server) {
         w->counts.other_ports++;
+        return;
     }
+    if (to_server && from_server) {
+        from_server = is_lower_source(&decoded);
+    }
+    rh_tcp_reassembly_segment(w->tcp, from_server ? RH_TCP_SERVER : RH_TCP_CLIENT, &decoded.ip,
+                              &decoded.tcp, packet->time_ns);
 }
 
 void rh_wire_stack_finish(struct rh_wire_stack *w)
