@@ -55,6 +55,9 @@ void rh_tcp_half_repeat(const struct rh_tcp_half *h, uint64_t offset, const char
         counts->late_bytes += to - from;
     }
     counts->duplicate_bytes += n;
+    if (n == 1) {
+        return; /* maybe a keep-alive's, which means nothing */
+    }
     from = max_u64(offset, max_u64(h->tail_from, h->given - RH_TCP_TAIL_BYTES));
     for (uint64_t at = from; at < offset + n && at < h->given; at++) {
         if (h->tail[at & (RH_TCP_TAIL_BYTES - 1)] != bytes[at - offset]) {
@@ -102,6 +105,35 @@ static struct rh_tcp_piece *insert_behind(struct rh_tcp_half *h, struct rh_tcp_p
     return p;
 }
 
+/* The piece from `at` on becomes one of its own, which is returned. */
+static struct rh_tcp_piece *split(struct rh_tcp_half *h, struct rh_tcp_piece *p, uint64_t at)
+{
+    uint64_t rest = p->offset + p->len - at;
+    if (!p->cut) {
+        h->held_bytes -= (size_t) rest;
+    }
+    p->len -= rest;
+    return insert_behind(h, p, p, at, rest, p->bytes + p->len);
+}
+
+/* n bytes of p at `at` came again, in a segment that acknowledges less: that was the first one that
+ * was sent, and by it they may be given. */
+static struct rh_tcp_piece *relax(struct rh_tcp_half *h, struct rh_tcp_piece *p, uint64_t at,
+                                  uint64_t n, uint64_t needs)
+{
+    if (needs >= p->needs) {
+        return p;
+    }
+    if (p->offset < at) {
+        p = split(h, p, at);
+    }
+    if (p->len > n) {
+        (void) split(h, p, at + n);
+    }
+    p->needs = needs;
+    return p;
+}
+
 /* n bytes at `at` of a segment of len bytes are those of p.  A lone byte that differs is a
  * keep-alive's, which means nothing, and gives way to what a segment of more has. */
 static bool meets(struct rh_tcp_piece *p, uint64_t at, const char *bytes, uint64_t n, uint64_t len,
@@ -137,6 +169,7 @@ void rh_tcp_half_keep(struct rh_tcp_half *h, const struct rh_tcp_piece *piece, c
                 counts->duplicate_bytes += n;
                 conflict = !meets(p, at, from, n, piece->len, counts) || conflict;
             }
+            p = relax(h, p, at, n, piece->needs);
             at += n;
         } else {
             const struct rh_tcp_piece *next = p ? p->next : h->first;

@@ -97,6 +97,9 @@ void wire_mangle_keepalive(struct wire_talk *t, struct wire_random *r)
         uint64_t ack[2];
         state_at(t, at, sent, ack);
         enum rh_tcp_side side = wire_random_below(r, 2) ? RH_TCP_SERVER : RH_TCP_CLIENT;
+        if (sent[side] > t->stream[side].len) {
+            continue; /* it has finished */
+        }
         struct wire_segment s = {
             .side = side,
             .flags = RH_TCP_ACK,
