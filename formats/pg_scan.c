@@ -142,7 +142,7 @@ static size_t body_keep(const struct rh_pg_scan *s, char type, uint32_t body_len
 
 static bool is_data(const struct rh_pg_scan *s, char type)
 {
-    return type == 'd' || (type == 'D' && s->side == RH_PG_BACKEND);
+    return (type == 'd' && !s->copy_events) || (type == 'D' && s->side == RH_PG_BACKEND);
 }
 
 static void data_count(struct rh_pg_event *ev, char type, uint64_t bytes, bool ended)
@@ -166,6 +166,7 @@ static size_t scan_whole(struct rh_pg_scan *s, const char *data, size_t n, struc
     const char *at = data;
     const char *end = data + n;
     const bool rows = s->side == RH_PG_BACKEND;
+    const bool copies = !s->copy_events;
     while (end - at >= 5) {
         char type = *at;
         uint32_t length = be32(at + 1);
@@ -176,7 +177,7 @@ static size_t scan_whole(struct rh_pg_scan *s, const char *data, size_t n, struc
         if (type == 'D' && rows && length >= 6) {
             ev->rows++;
             ev->row_bytes += (uint64_t) length + 1;
-        } else if (type == 'd' && length >= 4) {
+        } else if (type == 'd' && copies && length >= 4) {
             ev->copies++;
             ev->copy_bytes += (uint64_t) length + 1;
         } else {
@@ -223,6 +224,7 @@ static int scan_head(struct rh_pg_scan *s, const char **at, const char *end, str
     s->type = (char) s->head[0];
     s->body_len = length - 4;
     s->body_left = s->body_len;
+    s->body_hole = false;
     s->head_len = 0;
     s->untyped = false;
     return 1;
@@ -233,7 +235,7 @@ static bool scan_body(struct rh_pg_scan *s, const char **at, const char *end,
                       struct rh_pg_event *ev)
 {
     size_t take = (size_t) (end - *at) < s->body_left ? (size_t) (end - *at) : s->body_left;
-    if (!is_data(s, s->type)) {
+    if (!is_data(s, s->type) && !s->body_hole) {
         size_t keep = body_keep(s, s->type, s->body_len) - s->body.len;
         rh_buf_add(&s->body, *at, take < keep ? take : keep);
     }
@@ -321,4 +323,33 @@ ptrdiff_t rh_pg_scan_next(struct rh_pg_scan *s, const char *data, size_t n, stru
         }
     }
     return at - data;
+}
+
+bool rh_pg_scan_skip(struct rh_pg_scan *s, uint64_t n, struct rh_pg_event *ev)
+{
+    *ev = (struct rh_pg_event){0};
+    if (s->bad || s->type == 0 || n > s->body_left) {
+        return false;
+    }
+    s->offset += n;
+    s->body_left -= (uint32_t) n;
+    s->body_hole = true;
+    if (is_data(s, s->type)) {
+        data_count(ev, s->type, n, s->body_left == 0);
+    }
+    if (s->body_left == 0) {
+        scan_ended(s, ev);
+    }
+    ev->partial = s->type;
+    return true;
+}
+
+void rh_pg_scan_restart(struct rh_pg_scan *s)
+{
+    s->bad = false;
+    s->untyped = false;
+    s->head_len = 0;
+    s->type = 0;
+    s->body_left = 0;
+    body_reset(s);
 }

@@ -3,7 +3,8 @@
  *
  * Incremental scanner of one direction of a protocol 3.0 stream, fed with pieces cut anywhere.
  * Messages that carry data (DataRow, CopyData) are passed by count, their bodies are neither
- * copied nor touched; every other message is an event.  However the stream is cut, the events are
+ * copied nor touched (CopyData are events where the caller wants them); every other message is an
+ * event.  However the stream is cut, the events are
  * the same.
  */
 #ifndef RH_FORMATS_PG_SCAN_H
@@ -31,6 +32,7 @@ struct rh_pg_scan {
     /* The next message has no type byte.  Set by the caller, at the start of a frontend stream and
      * between messages only; the scanner resets it after one message. */
     bool untyped;
+    bool copy_events; /* CopyData are events too, not counted; set by the caller, once */
     uint64_t offset; /* bytes consumed so far; after -1, where the bad message begins */
 
     /* The scanner's own. */
@@ -41,6 +43,7 @@ struct rh_pg_scan {
     char type;          /* of the message under way, 0 between messages */
     uint32_t body_len;  /* as announced */
     uint32_t body_left; /* not yet seen */
+    bool body_hole;     /* bytes of it are missing: what follows them is not kept */
     struct rh_buf body; /* of a message that came in pieces */
 };
 
@@ -70,5 +73,14 @@ void rh_pg_scan_release(struct rh_pg_scan *s);
  */
 ptrdiff_t rh_pg_scan_next(struct rh_pg_scan *s, const char *data, size_t n, struct rh_pg_event *ev,
                           struct rh_error *err);
+
+/*
+ * n bytes of the stream are missing here.  True if all of them belong to the body of the message
+ * under way: the scanner goes on behind them, *ev is as from rh_pg_scan_next(), and a body that is
+ * kept ends at the hole (body_cut).  False, and nothing changed, otherwise.
+ */
+bool rh_pg_scan_skip(struct rh_pg_scan *s, uint64_t n, struct rh_pg_event *ev);
+/* Forget the message under way and what was wrong: the next byte begins a message. */
+void rh_pg_scan_restart(struct rh_pg_scan *s);
 
 #endif

@@ -93,6 +93,7 @@ enum rh_record_flag {
     RH_FLAG_STATEMENT_TIMEOUT = 1 << 5,
     RH_FLAG_HAS_PARSE = 1 << 6,   /* a Parse belongs to it */
     RH_FLAG_SQL_EXECUTE = 1 << 7, /* a simple EXECUTE; `prepare_text` has its PREPARE */
+    RH_FLAG_SKIPPED = 1 << 8, /* not run: the server skipped it after an error, up to Sync */
 };
 
 /* Marks of transactions; 0 for a record within a transaction block or where nothing is known. */

@@ -1,0 +1,342 @@
+/*
+ * capture/wire_record.c
+ *
+ * From a group of messages to its record.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/wire_session.h"
+#include "common/alloc.h"
+#include "common/secret.h"
+#include "formats/pg_write.h"
+
+/* ------------------------------------------------------------------------------------------------
+ * Sessions and gaps
+ */
+
+static void set_startup(const struct rh_wire_session *s, struct rh_session *to,
+                        struct rh_setting *settings, uint32_t max)
+{
+    struct rh_span rest = rh_pg_startup_rest(rh_buf_span(&s->startup));
+    struct rh_span name;
+    struct rh_span value;
+    while (rh_pg_startup_next(&rest, &name, &value)) {
+        if (rh_span_is(name, "user")) {
+            to->user = value;
+        } else if (rh_span_is(name, "database")) {
+            to->database = value;
+        } else if (rh_span_is(name, "application_name")) {
+            to->application = value;
+        } else if (to->startup_count < max) {
+            settings[to->startup_count++] = (struct rh_setting){name, value};
+        }
+    }
+    if (to->database.len == 0) {
+        to->database = to->user; /* postmaster.c: the default */
+    }
+    to->startup = settings;
+}
+
+void rh_wire_put_session(struct rh_wire_session *s, int64_t closed_ns)
+{
+    enum { SETTINGS_MAX = 256 };
+    struct rh_wire_capture *c = s->capture;
+    struct rh_setting settings[SETTINGS_MAX];
+    char client[sizeof s->info.peer[0].address + 8];
+    int n = snprintf(client, sizeof client, "%s:%u", s->info.peer[RH_TCP_CLIENT].address,
+                     (unsigned) s->info.peer[RH_TCP_CLIENT].port);
+    struct rh_session session = {
+        .number = s->number,
+        .client = rh_span(client, (size_t) n),
+        .opened_ns = s->info.joined_midway ? RH_TIME_UNKNOWN : s->info.opened_ns,
+        .closed_ns = closed_ns,
+        .backend_pid = s->pid,
+        .flags = s->flags,
+    };
+    set_startup(s, &session, settings, SETTINGS_MAX);
+    if (!c->failed && c->sink->session(c->sink->context, &session, &c->error) != 0) {
+        c->failed = true;
+    }
+}
+
+void rh_wire_put_record(struct rh_wire_session *s, struct rh_record *r)
+{
+    struct rh_wire_capture *c = s->capture;
+    r->session = s->number;
+    if (!c->failed && c->sink->record(c->sink->context, r, &c->error) != 0) {
+        c->failed = true;
+    }
+}
+
+static const char *const loss_text[RH_WIRE_LOSS_KINDS] = {
+    [RH_PG_WIRE_LOSS_BODY] = "bytes within a message not captured",
+    [RH_PG_WIRE_LOSS_GAP] = "bytes not captured",
+    [RH_PG_WIRE_LOSS_NOT_UNDERSTOOD] = "bytes not understood",
+    [RH_PG_WIRE_LOSS_PASSED] = "bytes passed over until messages began again",
+};
+
+void rh_wire_put_gap(struct rh_wire_session *s, const char *what, uint64_t count)
+{
+    struct rh_record r;
+    rh_record_init(&r);
+    r.kind = RH_KIND_GAP;
+    r.start_ns = s->last_ns;
+    r.count = count;
+    r.detail = rh_span_cstr(what);
+    s->capture->counts.gaps++;
+    rh_wire_put_record(s, &r);
+}
+
+void rh_wire_tell_session(struct rh_wire_session *s)
+{
+    struct rh_wire_capture *c = s->capture;
+    if (s->number == 0) {
+        s->number = ++c->last_number;
+        c->counts.sessions++;
+        c->counts.joined_midway += (s->flags & RH_SESSION_JOINED_MIDWAY) != 0;
+        rh_wire_put_session(s, RH_TIME_UNKNOWN);
+        if (!s->info.joined_midway) {
+            struct rh_record r;
+            rh_record_init(&r);
+            r.kind = RH_KIND_OPEN;
+            r.start_ns = s->info.opened_ns;
+            rh_wire_put_record(s, &r);
+        }
+    }
+    for (int i = 0; i < RH_WIRE_LOSS_KINDS; i++) {
+        if (s->lost[i] > 0) {
+            rh_wire_put_gap(s, loss_text[i], s->lost[i]);
+            s->lost[i] = 0;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * Records
+ */
+
+static void reserve(struct rh_wire_capture *c, uint32_t params, uint32_t formats)
+{
+    if (params > c->param_cap) {
+        c->param_cap = params;
+        c->params = rh_realloc(c->params, params, sizeof *c->params);
+    }
+    if (formats > c->format_cap) {
+        c->format_cap = formats;
+        c->formats = rh_realloc(c->formats, formats, sizeof *c->formats);
+    }
+}
+
+static void set_types(const struct rh_wire_group *g, struct rh_record *r, struct rh_param *params)
+{
+    struct rh_span types = rh_wire_group_span(g, g->types);
+    struct rh_pg_parse parse = {.types = types, .type_count = (uint16_t) (types.len / 4)};
+    for (uint32_t i = 0; i < r->param_count; i++) {
+        params[i].type = rh_pg_parse_type(&parse, i);
+    }
+}
+
+static void set_bind(struct rh_wire_capture *c, const struct rh_wire_group *g, struct rh_record *r)
+{
+    struct rh_pg_bound bound;
+    if (rh_pg_bind_decode(rh_wire_group_span(g, g->body), &bound) != 0) {
+        return; /* cut, and held for that */
+    }
+    reserve(c, bound.values.count, bound.result_format_count);
+    rh_pg_values_read(&bound.values, c->params);
+    rh_pg_result_formats_read(&bound, c->formats);
+    r->params = c->params;
+    r->param_count = bound.values.count;
+    r->result_formats = c->formats;
+    r->result_format_count = bound.result_format_count;
+    set_types(g, r, c->params);
+}
+
+static void set_call(struct rh_wire_capture *c, const struct rh_wire_group *g, struct rh_record *r)
+{
+    struct rh_pg_call call;
+    if (rh_pg_call_decode(rh_wire_group_span(g, g->body), &call) != 0) {
+        return;
+    }
+    reserve(c, call.values.count, 1);
+    rh_pg_values_read(&call.values, c->params);
+    c->formats[0] = call.result_format;
+    r->function_oid = call.function_oid;
+    r->params = c->params;
+    r->param_count = call.values.count;
+    r->result_formats = c->formats;
+    r->result_format_count = 1;
+}
+
+/* A Parse without Bind: its types stand as parameters without values. */
+static void set_parse(struct rh_wire_capture *c, const struct rh_wire_group *g, struct rh_record *r)
+{
+    uint32_t count = (uint32_t) (rh_wire_group_span(g, g->types).len / 4);
+    reserve(c, count, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        c->params[i] = (struct rh_param){0};
+    }
+    r->params = c->params;
+    r->param_count = count;
+    set_types(g, r, c->params);
+}
+
+/* Types up to the last known one, or one for each parameter (FORMAT.md, "Steps"). */
+static void set_parse_step(struct rh_wire_group *g, const struct rh_record *r)
+{
+    struct rh_span types = rh_wire_group_span(g, g->types);
+    size_t count = types.len / 4;
+    bool ends_unknown = count > 0 && memcmp(types.data + types.len - 4, "\0\0\0\0", 4) == 0;
+    if (g->has_bind && ends_unknown && count == r->param_count) {
+        g->steps.data[g->parse_step] = 'R';
+    }
+}
+
+static enum rh_reason hold_of(const struct rh_wire_group *g)
+{
+    if (g->cut) {
+        return g->has_bind || g->kind == RH_KIND_FUNCTION ? RH_REASON_CUT_PARAMETER
+                                                          : RH_REASON_CUT_TEXT;
+    }
+    if (g->unknown) {
+        return RH_REASON_NOT_PREPARED;
+    }
+    return g->copy_cut ? RH_REASON_NO_COPY_DATA : RH_REASON_NONE;
+}
+
+static void set_said(struct rh_wire_session *s, struct rh_wire_group *g, struct rh_record *r)
+{
+    struct rh_wire_capture *c = s->capture;
+    r->text = rh_wire_group_span(g, g->text);
+    r->statement_name = rh_wire_group_span(g, g->statement);
+    r->portal_name = rh_wire_group_span(g, g->portal);
+    r->row_limit = g->row_limit;
+    r->hold = hold_of(g);
+    if (s->application_changed) {
+        r->application = rh_buf_span(&s->application);
+    }
+    if (g->has_bind) {
+        set_bind(c, g, r);
+    } else if (g->kind == RH_KIND_FUNCTION) {
+        set_call(c, g, r);
+    } else if (g->parse_step != SIZE_MAX) {
+        set_parse(c, g, r);
+    }
+    if (g->parse_step != SIZE_MAX) {
+        r->flags |= RH_FLAG_HAS_PARSE;
+        set_parse_step(g, r);
+    }
+    r->flags |= g->skipped ? RH_FLAG_SKIPPED : 0;
+    r->flags |= g->canceled && g->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("57014"))
+                    ? RH_FLAG_CANCELED
+                    : 0;
+    r->steps = rh_buf_span(&g->steps);
+    if (r->text.data && rh_secret_mask(r->text, &c->masked)) {
+        r->text = rh_buf_span(&c->masked);
+        r->hold = RH_REASON_SECRET;
+    }
+}
+
+static void count(struct rh_wire_session *s, const struct rh_record *r)
+{
+    struct rh_wire_counts *n = &s->capture->counts;
+    n->kinds[r->kind]++;
+    n->held[r->hold] += r->hold != RH_REASON_NONE;
+    s->not_prepared += r->hold == RH_REASON_NOT_PREPARED;
+}
+
+static void count_outcome(struct rh_wire_session *s, enum rh_kind kind, uint32_t sqlstate)
+{
+    if (rh_kind_is_statement(kind)) {
+        s->capture->counts.failed += sqlstate != 0 && sqlstate != RH_SQLSTATE_UNKNOWN;
+        s->capture->counts.outcome_unknown += sqlstate == RH_SQLSTATE_UNKNOWN;
+    }
+}
+
+/* What was sent behind the COPY data is part of the steps of the group's record, or, where that is
+ * written already, of the last COPY data's. */
+void rh_wire_write_copy(struct rh_wire_session *s, struct rh_wire_group *g)
+{
+    bool has_steps = g->told && g->steps.len > 0;
+    if ((g->copy.len == 0 && !has_steps) || g->ordinal == 0) {
+        return;
+    }
+    struct rh_record r;
+    rh_record_init(&r);
+    r.kind = RH_KIND_COPY_DATA;
+    r.ordinal = g->ordinal;
+    r.start_ns = s->last_ns;
+    r.detail = rh_buf_span(&g->copy);
+    r.count = g->copy_messages;
+    if (has_steps) {
+        r.steps = rh_buf_span(&g->steps);
+    }
+    rh_wire_put_record(s, &r);
+    rh_buf_clear(&g->copy);
+    rh_buf_clear(&g->steps);
+    g->copy_messages = 0;
+}
+
+static void write_outcome(struct rh_wire_session *s, struct rh_wire_group *g)
+{
+    struct rh_record r;
+    rh_record_init(&r);
+    r.kind = RH_KIND_OUTCOME;
+    r.ordinal = g->ordinal;
+    r.start_ns = g->start_ns;
+    r.outcome = g->outcome;
+    rh_wire_put_record(s, &r);
+}
+
+void rh_wire_write_group(struct rh_wire_session *s, struct rh_wire_group *g, uint8_t txn)
+{
+    if (g->told) {
+        rh_wire_write_copy(s, g);
+        count_outcome(s, g->kind, g->outcome.sqlstate);
+        if (g->outcome.done_ns != RH_TIME_UNKNOWN || g->outcome.sqlstate != RH_SQLSTATE_UNKNOWN) {
+            write_outcome(s, g);
+        }
+        return;
+    }
+    struct rh_record r;
+    rh_wire_tell_session(s);
+    rh_record_init(&r);
+    rh_wire_resolve(s, g);
+    r.kind = g->kind;
+    r.start_ns = g->start_ns;
+    r.txn = txn;
+    r.outcome = g->outcome;
+    set_said(s, g, &r);
+    r.ordinal = g->ordinal = ++s->ordinal;
+    count(s, &r);
+    if (g->settled) {
+        count_outcome(s, g->kind, g->outcome.sqlstate);
+    }
+    rh_wire_put_record(s, &r);
+    rh_wire_write_copy(s, g);
+}
+
+void rh_wire_write_early(struct rh_wire_session *s, bool release)
+{
+    for (struct rh_wire_group *g = s->first; g; g = g->next) {
+        if (!g->told) {
+            uint8_t txn = rh_wire_txn(s, g, 0);
+            bool settled = g->settled;
+            g->settled = false; /* its outcome is counted when it is written */
+            rh_wire_write_group(s, g, txn);
+            g->settled = settled;
+            g->told = true;
+            rh_buf_clear(&g->steps);
+            s->capture->counts.written_early++;
+        } else {
+            rh_wire_write_copy(s, g);
+        }
+        if (release) {
+            rh_buf_release(&g->bytes);
+            g->released = true;
+            g->statement = g->portal = g->text = g->types = g->body = (struct rh_wire_part){0};
+        }
+    }
+}

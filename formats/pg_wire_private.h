@@ -1,0 +1,34 @@
+/*
+ * formats/pg_wire_private.h
+ *
+ * What the parts of the tracker share; not for others.
+ */
+#ifndef RH_FORMATS_PG_WIRE_PRIVATE_H
+#define RH_FORMATS_PG_WIRE_PRIVATE_H
+
+#include "formats/pg_wire.h"
+
+struct rh_pg_wire_event rh_pg_wire_event_make(const struct rh_pg_wire *w,
+                                              enum rh_pg_wire_event_type type);
+void rh_pg_wire_enter(struct rh_pg_wire *w, enum rh_pg_wire_phase phase);
+
+/* pg_wire_match.c */
+/* A message of the client that may be answered, or that ends COPY data, after its event. */
+void rh_pg_wire_ask(struct rh_pg_wire *w, char type);
+/* A message of the server, or (type 0) rows that passed. */
+void rh_pg_wire_answer(struct rh_pg_wire *w, const struct rh_pg_event *ev);
+/* All that is asked gets UNKNOWN. */
+void rh_pg_wire_give_up(struct rh_pg_wire *w);
+/* How many ReadyForQuery are asked for: 0, 1, or 2 for more. */
+uint32_t rh_pg_wire_groups(const struct rh_pg_wire *w);
+void rh_pg_wire_answer_clear(struct rh_pg_wire_answer *a);
+
+/* pg_wire_lost.c */
+void rh_pg_wire_lose(struct rh_pg_wire *w, enum rh_pg_side side, enum rh_pg_wire_loss loss,
+                     uint64_t bytes);
+/* Whether the side is found again with these bytes, at their first one or (the server) behind
+ * their last one; else they are counted as passed. */
+bool rh_pg_wire_find_front(struct rh_pg_wire *w, struct rh_span bytes);
+bool rh_pg_wire_find_back(struct rh_pg_wire *w, struct rh_span *bytes);
+
+#endif
