@@ -44,6 +44,7 @@ static void *open_connection(void *context, const struct rh_tcp_connection_info 
     s->capture = c;
     s->info = *info;
     s->flags = info->joined_midway ? RH_SESSION_JOINED_MIDWAY : 0;
+    s->names_unsure = info->joined_midway;
     s->fatal = RH_SQLSTATE_UNKNOWN;
     s->last_ns = info->opened_ns;
     rh_buf_init(&s->startup, STARTUP_BYTES_MAX);

@@ -118,7 +118,7 @@ bool rh_wire_group_takes(const struct rh_wire_group *g, const struct rh_wire_sai
     if (said->type == 'S') {
         return !g->synced || g->copy_step != SIZE_MAX;
     }
-    if (executed || g->synced || g->cut || said->bad) {
+    if (executed || g->synced || said->bad) {
         return false;
     }
     switch (said->type) {

@@ -194,13 +194,21 @@ static void set_parse_step(struct rh_wire_group *g, const struct rh_record *r)
     }
 }
 
-static enum rh_reason hold_of(const struct rh_wire_group *g)
+/* In a session seen from its beginning a name that is not known is the client's own error. */
+static bool is_not_prepared(const struct rh_wire_session *s, const struct rh_wire_group *g)
+{
+    uint32_t state = g->outcome.sqlstate;
+    return g->unknown && s->names_unsure && state != rh_sqlstate_pack(RH_SPAN_LITERAL("26000")) &&
+           state != rh_sqlstate_pack(RH_SPAN_LITERAL("34000"));
+}
+
+static enum rh_reason hold_of(const struct rh_wire_session *s, const struct rh_wire_group *g)
 {
     if (g->cut) {
         return g->has_bind || g->kind == RH_KIND_FUNCTION ? RH_REASON_CUT_PARAMETER
                                                           : RH_REASON_CUT_TEXT;
     }
-    if (g->unknown) {
+    if (is_not_prepared(s, g)) {
         return RH_REASON_NOT_PREPARED;
     }
     return g->copy_cut ? RH_REASON_NO_COPY_DATA : RH_REASON_NONE;
@@ -213,7 +221,7 @@ static void set_said(struct rh_wire_session *s, struct rh_wire_group *g, struct 
     r->statement_name = rh_wire_group_span(g, g->statement);
     r->portal_name = rh_wire_group_span(g, g->portal);
     r->row_limit = g->row_limit;
-    r->hold = hold_of(g);
+    r->hold = hold_of(s, g);
     if (s->application_changed) {
         r->application = rh_buf_span(&s->application);
     }
@@ -322,7 +330,10 @@ void rh_wire_write_early(struct rh_wire_session *s, bool release)
 {
     for (struct rh_wire_group *g = s->first; g; g = g->next) {
         if (!g->told) {
-            uint8_t txn = rh_wire_txn(s, g, 0);
+            /* Of the last one: it is likely that a command alone leaves its transaction as it was.
+             */
+            char ready = g->next || !g->synced ? '\0' : s->in_block ? 'T' : 'I';
+            uint8_t txn = rh_wire_txn(s, g, ready);
             bool settled = g->settled;
             g->settled = false; /* its outcome is counted when it is written */
             rh_wire_write_group(s, g, txn);

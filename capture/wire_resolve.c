@@ -65,7 +65,9 @@ static void resolve_execute(struct rh_wire_session *s, struct rh_wire_group *g, 
 {
     const struct rh_wire_portal *p = rh_wire_portal_get(&s->names, span_of(g, g->portal));
     const struct rh_wire_group *before = answered ? NULL : pending_bind(s, g);
-    if (before) {
+    if (before && (before->cut || before->released)) {
+        g->unknown = true;
+    } else if (before) {
         g->statement = rh_wire_group_put(g, span_of(before, before->statement));
         g->text = rh_wire_group_put(g, span_of(before, before->text));
         g->kind = before->kind == RH_KIND_EXECUTE ? RH_KIND_FETCH : RH_KIND_EXECUTE;
@@ -144,7 +146,7 @@ static void apply_bind(struct rh_wire_session *s, struct rh_wire_group *g, enum 
     if (!g->portal.set) {
         return;
     }
-    if (end == RH_PG_WIRE_DONE) {
+    if (end == RH_PG_WIRE_DONE && !g->cut) {
         rh_wire_portal_put(&s->names, span_of(g, g->portal), span_of(g, g->statement),
                            span_of(g, g->text));
     } else if (end != RH_PG_WIRE_SKIPPED) {
@@ -211,6 +213,7 @@ void rh_wire_apply(struct rh_wire_session *s, struct rh_wire_group *g,
     if (g->released) {
         if (ev->message == 'P' || ev->message == 'Q') {
             rh_wire_names_remove_all(&s->names); /* which one it was is not known any more */
+            s->names_unsure = true;
         }
         return;
     }

@@ -347,6 +347,12 @@ static void take_phase(struct rh_wire_session *s, enum rh_pg_wire_phase phase)
 static void take_loss(struct rh_wire_session *s, const struct rh_pg_wire_event *ev)
 {
     uint64_t *lost = &s->lost[ev->loss];
+    s->names_unsure = true;
+    if (ev->side == RH_PG_FRONTEND) {
+        /* A Parse of the unnamed statement may be among what is missing, and a Bind. */
+        rh_wire_names_remove(&s->names, RH_SPAN_NONE);
+        rh_wire_portals_clear(&s->names);
+    }
     if (ev->bytes == UINT64_MAX || *lost > UINT64_MAX - ev->bytes) {
         *lost = UINT64_MAX;
     } else {

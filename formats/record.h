@@ -93,7 +93,7 @@ enum rh_record_flag {
     RH_FLAG_STATEMENT_TIMEOUT = 1 << 5,
     RH_FLAG_HAS_PARSE = 1 << 6,   /* a Parse belongs to it */
     RH_FLAG_SQL_EXECUTE = 1 << 7, /* a simple EXECUTE; `prepare_text` has its PREPARE */
-    RH_FLAG_SKIPPED = 1 << 8, /* not run: the server skipped it after an error, up to Sync */
+    RH_FLAG_SKIPPED = 1 << 8,     /* not run: the server skipped it after an error, up to Sync */
 };
 
 /* Marks of transactions; 0 for a record within a transaction block or where nothing is known. */
@@ -190,17 +190,17 @@ struct rh_record {
     uint32_t result_format_count;
     int32_t row_limit; /* of Execute; 0 none, -1 unknown */
     uint32_t function_oid;
-    /* Frontend messages around it as captured from the wire: one byte a message (its type), with
-     * the count of answers it had waited for (FORMAT.md, "steps").  None: those a log implies. */
+    /* Frontend messages around it as captured from the wire: two bytes a message, what it is and
+     * how many before it were not yet answered (FORMAT.md, "Steps").  None: those a log implies. */
     struct rh_span steps;
 
     struct rh_outcome outcome;
     struct rh_run_part run;
 
     /* GAP: what is missing; CLOSE: how; OPEN: how the connection before it ended, none of a
-     * session's first one; COPY_DATA: the bytes. */
+     * session's first one; COPY_DATA: the client's messages, whole (FORMAT.md, "COPY data"). */
     struct rh_span detail;
-    uint64_t count; /* GAP: how much of it */
+    uint64_t count; /* GAP: how much of it; COPY_DATA: messages */
 };
 
 /* All unknown, kind QUERY. */

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/alloc.h"
+#include "formats/pg_frontend.h"
 #include "formats/pg_write.h"
 
 void rh_script_init(struct rh_script *s)
@@ -386,11 +388,10 @@ static void play_part(const struct rh_tcp_sink *tcp, void *connection, enum rh_t
     while (bytes.len > 0) {
         size_t n = piece && piece < bytes.len ? piece : bytes.len;
         /* A copy of its own, so that a look behind it is found. */
-        char *copy = malloc(n);
-        assert_non_null(copy);
+        char *copy = rh_malloc(n);
         memcpy(copy, bytes.data, n);
         tcp->data(connection, side, now_ns, rh_span(copy, n));
-        free(copy);
+        rh_free(copy);
         bytes.data += n;
         bytes.len -= n;
     }
