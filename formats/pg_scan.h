@@ -33,7 +33,7 @@ struct rh_pg_scan {
      * between messages only; the scanner resets it after one message. */
     bool untyped;
     bool copy_events; /* CopyData are events too, not counted; set by the caller, once */
-    uint64_t offset; /* bytes consumed so far; after -1, where the bad message begins */
+    uint64_t offset;  /* bytes consumed so far; after -1, where the bad message begins */
 
     /* The scanner's own. */
     bool bad;

@@ -1,8 +1,8 @@
 /*
  * The protocol as seen from the outside, from connections to records.  The first byte of an input
  * says whether the connection was joined midway and how its pieces are cut; then turns follow: a
- * byte (1: of the server, 2: missing, a length in its upper six bits) and the bytes.  Cut in pieces or by turns, a connection of which nothing is missing gives the same
- * records.
+ * byte (1: of the server, 2: missing, a length in its upper six bits) and the bytes.  Cut in pieces
+ * or by turns, a connection of which nothing is missing gives the same records.
  */
 #include <string.h>
 
