@@ -47,3 +47,15 @@ if(RH_BUILD_REPLAY)
             ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
     endforeach()
 endif()
+
+# The capture from the wire, below its packets.
+if(RH_BUILD_CAPTURE)
+    add_executable(wire_relay integration/wire_relay.c)
+    rh_no_lto(wire_relay)
+    target_link_libraries(wire_relay PRIVATE rh_capture)
+    add_test(NAME integration.wire_capture
+        COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire_capture.sh")
+    set_tests_properties(integration.wire_capture PROPERTIES
+        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+endif()
