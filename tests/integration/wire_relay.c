@@ -104,10 +104,11 @@ static void take(struct pair *pairs, int listener, const struct sockaddr_un *ser
         connect(p->fd[RH_TCP_SERVER], (const struct sockaddr *) server, sizeof *server) != 0) {
         die("connect");
     }
+    serial++;
     struct rh_tcp_connection_info info = {
         .peer = {{"127.0.0.1", (uint16_t) (10000 + serial)}, {"127.0.0.1", 5432}},
         .opened_ns = now(),
-        .serial = ++serial,
+        .serial = serial,
     };
     p->connection = tcp->open(tcp->context, &info);
 }
