@@ -65,6 +65,7 @@ begin_capture() {
 }
 
 end_capture() {
+    capture_end=$(server_psql "$production" -At -c 'SELECT clock_timestamp()')
     server_psql "$production" -c "ALTER SYSTEM RESET ALL" -c "SELECT pg_reload_conf()" >/dev/null
     server_psql "$production" -At -c "SELECT pg_switch_wal()" >/dev/null
     server_stop "$production"
@@ -115,7 +116,7 @@ rehearse() {
 
 # compare REPORT BASE CANDIDATE
 compare() {
-    pgrehearse diff --limit 3 -o "$dir/$1.txt" "$dir/$2" "$dir/$3"
+    pgrehearse diff --limit 2 -o "$dir/$1.txt" "$dir/$2" "$dir/$3"
     cat "$dir/$1.txt"
 }
 
@@ -158,13 +159,19 @@ shop_open "$production" "$seconds" "$dir"
 end_capture
 
 step 'the capture'
-pgrehearse capture log --from "$capture_begin" -o "$dir/production.trace" "$dir/production.csv"
+pgrehearse capture log --from "$capture_begin" --to "$capture_end" -o "$dir/production.trace" "$dir/production.csv"
 
 step 'the clone, as production was when the capture began'
 recover_clone
 
 step "the clone in the new version: $("$new_bin/postgres" --version)"
 upgrade_clone
+
+step 'what would go wrong on the new version, before anything is sent'
+server_copy "$upgraded" "$copy"
+with_new server_start "$copy"
+pgrehearse replay --dry-run -h "$SERVER_SOCKETS" -p "$SERVER_PORT" "$dir/production.trace" | tee "$dir/dry-run.txt"
+server_stop "$copy"
 
 step 'two replays on the old version'
 rehearse "$clone" old-1.run

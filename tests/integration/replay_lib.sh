@@ -27,6 +27,7 @@ replay_begin() {
 		shared_buffers = 16MB
 		log_statement = all
 		log_line_prefix = '%p %u %d %a '
+		autovacuum = off
 	END
     server_start "$cluster" "${1:-}" || exit 1
     server_psql "$cluster" -q -c 'CREATE USER app; CREATE USER other' -c 'CREATE DATABASE shop OWNER app'
