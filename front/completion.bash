@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # bash completion for pgrehearse and each of its programs, which tell their own words: the lines that
-# "--completion" prints are described in common/opt.h.  Installed under the name of every program.
+# "--completion" prints are described in common/opt.h.  Installed under the name of every program; sourced
+# under its own it serves them all.
 
 # _pgrehearse_offer TEXT: complete $current with TEXT's words, and with files where it has patterns.
 _pgrehearse_offer()
@@ -105,4 +106,7 @@ _pgrehearse()
     done <<<"$table"
 }
 
-complete -F _pgrehearse "${BASH_SOURCE[0]##*/}"
+case ${BASH_SOURCE[0]##*/} in
+pgrehearse | pgrehearse-*) complete -F _pgrehearse "${BASH_SOURCE[0]##*/}" ;;
+*) complete -F _pgrehearse pgrehearse pgrehearse-{capture,replay,diff,nullserver,calibrate} ;;
+esac

@@ -63,6 +63,9 @@ static enum reason find_reason(const struct rh_preflight *p, const struct rh_ide
         if (role && !role->can_login) {
             return NO_LOGIN;
         }
+        if (!p->roles_known && strstr(id->why, "does not exist")) {
+            return NO_ROLE; /* nobody got in to ask the catalogue, and these are the words */
+        }
         return state[2] == 'P' ? PASSWORD : p->roles_known ? ACCESS : OTHER;
     }
     static const struct {
@@ -136,6 +139,12 @@ static void add_finding(struct rh_preflight *p, const struct reason_text *t,
     rh_findings_note_loss(p->findings, r->sessions, r->statements);
 }
 
+/* Refusals of one SQLSTATE differ in the names they tell; without one only the words are left. */
+static bool is_same_refusal(const struct rh_identity *a, const struct rh_identity *b)
+{
+    return strcmp(a->sqlstate, b->sqlstate) == 0 && (a->sqlstate[0] || strcmp(a->why, b->why) == 0);
+}
+
 /* All that failed for the reason of the first-th leader, which comes first of them. */
 static void judge_reason(struct rh_preflight *p, uint32_t first, bool *told, enum rh_grade grade)
 {
@@ -147,7 +156,7 @@ static void judge_reason(struct rh_preflight *p, uint32_t first, bool *told, enu
     for (uint32_t i = first; i < ids->leader_count; i++) {
         const struct rh_identity *id = &ids->items[ids->leaders[i]];
         if (id->login == RH_LOGIN_FAILED && !told[i] && find_reason(p, id) == reason &&
-            (reason != OTHER || strcmp(id->why, model->why) == 0)) {
+            (reason != OTHER || is_same_refusal(id, model))) {
             told[i] = true;
             add_name(&r, id, reason_texts[reason].subject);
             add_cost(&r, ids, ids->leaders[i]);

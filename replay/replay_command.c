@@ -271,19 +271,21 @@ static void warn_unsent(const struct rh_tally *t)
 {
     uint64_t unsent = t->not_sent[RH_REASON_CONNECT_FAILED] + t->not_sent[RH_REASON_SESSION_LOST] +
                       t->not_sent[RH_REASON_TRANSACTION_LOST];
-    if (unsent == 0 && t->statements_lost == 0 && t->sessions_failed == 0 &&
-        t->sessions_lost == 0 && t->reconnects == 0) {
-        return;
+    if (t->sessions_failed > 0 || t->sessions_lost > 0) {
+        rh_log(RH_LOG_WARNING, "sessions refused: %" PRIu64 ", lost for good: %" PRIu64,
+               t->sessions_failed, t->sessions_lost);
     }
-    rh_log(RH_LOG_WARNING,
-           "%" PRIu64 " statements were not sent and %" PRIu64 " got no answer, as %" PRIu64
-           " sessions were refused and %" PRIu64 " lost",
-           unsent, t->statements_lost, t->sessions_failed, t->sessions_lost);
     if (t->reconnects > 0) {
         rh_log(RH_LOG_WARNING,
-               "%" PRIu64 " sessions lost their connection and were connected again, %" PRIu64
-               " times in all: was the target restarted?",
+               "sessions that lost their connection and were connected again: %" PRIu64 ", %" PRIu64
+               " times in all; look into the target's log",
                t->sessions_reconnected, t->reconnects);
+    }
+    if (unsent > 0 || t->statements_lost > 0) {
+        rh_log(RH_LOG_WARNING,
+               "%" PRIu64 " statements were not sent and %" PRIu64
+               " got no answer, as connections were refused or lost",
+               unsent, t->statements_lost);
     }
     if (t->refused_session != 0) {
         rh_log(RH_LOG_WARNING, "one that was refused, session %" PRIu32 ": %s", t->refused_session,

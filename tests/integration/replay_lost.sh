@@ -37,7 +37,8 @@ check_equal 'the idle one' '1 done - 00000 1
 2 not-sent session-lost - -1' "$(fates killed 2)"
 check_equal 'the other' 30 "$(dump killed | awk -F '\t' '$1 == 3 && $3 == "done"' | wc -l)"
 check 'the summary counts them' grep -q '3 opened, 0 refused, 2 lost' "$WORK/err"
-check 'and a warning' grep -q 'warning: 3 statements were not sent and 0 got no answer, as 0 sessions were refused and 2 lost' "$WORK/err"
+check 'and a warning' grep -q 'warning: 3 statements were not sent and 0 got no answer, as connections were refused or lost' "$WORK/err"
+check 'that tells of the sessions' grep -q 'warning: sessions refused: 0, lost for good: 2' "$WORK/err"
 
 # A backend dies without a word: its statement is lost.
 {
@@ -91,7 +92,7 @@ check 'the summary tells' grep -q '4 opened, 0 refused, 3 lost' "$WORK/err"
     done
 } | make_trace login
 replay 0 login -q --no-preflight
-check 'a warning' grep -q 'warning: 4 statements were not sent and 0 got no answer, as 2 sessions were refused and 0 lost' "$WORK/err"
+check 'a warning' grep -q 'warning: 4 statements were not sent and 0 got no answer, as connections were refused or lost' "$WORK/err"
 replay 0 login --no-preflight
 check_equal 'no such user' '1 not-sent connect-failed - -1
 2 not-sent connect-failed - -1' "$(fates login 1)"
