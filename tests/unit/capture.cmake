@@ -18,3 +18,4 @@ rh_unit_test(test_wire_property SOURCES test_wire_property.c LINK rh_wire_testin
 rh_unit_test(test_packet SOURCES test_packet.c LINK rh_wire_testing)
 rh_unit_test(test_wire SOURCES test_wire.c wire_script.c LINK rh_capture)
 rh_unit_test(test_wire_loss SOURCES test_wire_loss.c wire_script.c LINK rh_capture)
+rh_unit_test(test_wire_corpus SOURCES test_wire_corpus.c LINK rh_capture)
