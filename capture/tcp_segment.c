@@ -225,6 +225,10 @@ static bool take_base(struct rh_tcp_connection *c, enum rh_tcp_side side,
 static void take_fin(struct rh_tcp_connection *c, enum rh_tcp_side side, uint64_t offset)
 {
     struct rh_tcp_half *own = &c->half[side];
+    if (own->last && own->last->offset + own->last->len > offset) {
+        c->shared->counts->odd_fins++; /* there was more */
+        return;
+    }
     if (!own->fin_known && offset >= own->given) {
         own->fin_known = true;
         own->fin = offset;

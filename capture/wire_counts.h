@@ -31,6 +31,7 @@ struct rh_wire_counts {
     uint64_t keepalives;
     uint64_t duplicate_syns;
     uint64_t odd_resets;         /* out of the window, ignored */
+    uint64_t odd_fins;           /* before bytes that were seen, ignored */
     uint64_t odd_acks;           /* of bytes far beyond what can be in flight, ignored */
     uint64_t resyncs;            /* so much was lost that the numbering began anew */
     uint64_t behind_fin_bytes;   /* dropped */
