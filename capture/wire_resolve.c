@@ -65,13 +65,11 @@ static void resolve_execute(struct rh_wire_session *s, struct rh_wire_group *g, 
 {
     const struct rh_wire_portal *p = rh_wire_portal_get(&s->names, span_of(g, g->portal));
     const struct rh_wire_group *before = answered ? NULL : pending_bind(s, g);
-    if (before && (before->cut || before->released)) {
-        g->unknown = true;
-    } else if (before) {
+    if (before && !before->cut && !before->released) {
         g->statement = rh_wire_group_put(g, span_of(before, before->statement));
         g->text = rh_wire_group_put(g, span_of(before, before->text));
         g->kind = before->kind == RH_KIND_EXECUTE ? RH_KIND_FETCH : RH_KIND_EXECUTE;
-    } else if (p) {
+    } else if (!before && p) {
         g->kind = p->executed ? RH_KIND_FETCH : RH_KIND_EXECUTE;
         g->text = rh_wire_group_put(g, rh_wire_portal_text(p));
         g->statement = rh_wire_group_put(g, rh_wire_portal_statement(p));

@@ -91,9 +91,14 @@ static int listen_unix(struct rh_null_listeners *l, const char *folder, uint16_t
 
 static int try_tcp(const struct addrinfo *a, uint16_t *port)
 {
-    struct sockaddr_storage bound;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } bound;
     socklen_t size = sizeof bound;
     int on = 1;
+    memset(&bound, 0, sizeof bound);
     int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return -1;
@@ -103,12 +108,11 @@ static int try_tcp(const struct addrinfo *a, uint16_t *port)
         (void) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     }
     if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0 ||
-        getsockname(fd, (struct sockaddr *) &bound, &size) != 0) {
+        getsockname(fd, &bound.any, &size) != 0) {
         close_keeping_errno(fd);
         return -1;
     }
-    *port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *) &bound)->sin6_port
-                                              : ((struct sockaddr_in *) &bound)->sin_port);
+    *port = ntohs(a->ai_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port);
     return fd;
 }
 

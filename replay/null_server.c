@@ -58,7 +58,7 @@ void rh_null_worker_open(struct rh_task *task)
     } else {
         if (w->slot_count == w->slot_cap) {
             w->slot_cap = w->slot_cap ? w->slot_cap * 2 : 64;
-            w->conns = rh_realloc(w->conns, w->slot_cap, sizeof *w->conns);
+            w->conns = rh_realloc(w->conns, w->slot_cap, sizeof(struct rh_null_conn *));
             w->free_slots = rh_realloc(w->free_slots, w->slot_cap, sizeof *w->free_slots);
         }
         c->slot = w->slot_count++;

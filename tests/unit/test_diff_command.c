@@ -129,8 +129,7 @@ static void test_text(void **state)
         "round trip",
         "54.0 us",
         "SLOWER QUERIES, by time added\n",
-        "   1 undecided   +4.00 ms +133.3 %    5.00x               -          1   1.00 ms   5.00 "
-        "ms",
+        "1 undecided   +4.00 ms +133.3 %    5.00x               -          1   1.00 ms   5.00",
         "FASTER QUERIES, by time saved\n",
         "   1 undecided    -500 us  -16.7 %    0.75x",
         "42703 undefined_column",
@@ -190,10 +189,9 @@ static void test_json(void **state)
         ".queries[0].verdict == \"undecided\" and .queries[0].reason == \"too-few-calls\"",
         ".queries[2].verdict == null and .queries[2].reason == \"no-pairs\"",
         ".queries[0].test == null and .queries[0].unpaired == null",
-        ".rule == {min_pairs: 15, margin_pct: 5, effect_pct: 10, min_change_us: 100, false_share: "
-        "0.05}",
-        ".totals.verdicts == {untested: 1, regressed: 0, improved: 0, same: 0, undecided: 2, new: "
-        "0, gone: 0}",
+        ".rule | .min_pairs == 15 and .margin_pct == 5 and .effect_pct == 10",
+        ".rule | .min_change_us == 100 and .false_share == 0.05 and length == 5",
+        ".totals.verdicts | .untested == 1 and .undecided == 2 and ([.[]] | add) == 3",
         ".queries[1].ratio == 0.75 and .queries[1].time_added_us == -500",
         ".queries[2].ratio == null and .queries[2].mean_us == {base: 4000, candidate: null}",
         ".queries[2].errors == {base: 0, candidate: 1}",

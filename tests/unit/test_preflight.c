@@ -161,7 +161,7 @@ static struct rh_identity failed(const char *user, const char *state, const char
         .statements = statements,
         .leader = place,
         .login = state ? RH_LOGIN_FAILED : RH_LOGIN_DONE,
-        .why = why ? (char *) (uintptr_t) why : NULL,
+        .why = (char *) why,
     };
     if (state) {
         memcpy(id.sqlstate, state, strlen(state) + 1);

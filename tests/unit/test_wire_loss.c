@@ -137,31 +137,38 @@ static bool is_held(const char *line)
     return hold && hold < strchr(line, '\n');
 }
 
+/* The lines from this one on that begin with this statement; the end of the text if there are none.
+ */
+static const char *seek_statement(const char *lines, const char *statement, size_t len)
+{
+    size_t other_len;
+    for (; *lines; lines = next_line(lines)) {
+        const char *other = statement_of(lines, &other_len);
+        if (other && other_len == len && memcmp(other, statement, len) == 0) {
+            break;
+        }
+    }
+    return lines;
+}
+
 /* Every statement of found is one of whole, in that order, and with its SQLSTATE or none. */
 static void check_nothing_made_up(const char *found, const char *whole)
 {
+    size_t len;
     for (const char *line = found; *line; line = next_line(line)) {
-        size_t len;
-        size_t whole_len;
         const char *statement = statement_of(line, &len);
         if (!statement || is_held(line)) {
             continue;
         }
-        for (;; whole = next_line(whole)) {
-            const char *other = *whole ? statement_of(whole, &whole_len) : NULL;
-            if (!*whole) {
-                fail_msg("made up: %.*s in\n%s", (int) len, statement, found);
-            }
-            if (other && whole_len == len && memcmp(other, statement, len) == 0) {
-                bool same = memcmp(other + len, statement + len, 9) == 0;
-                bool unknown = memcmp(statement + len, " -> ?", 5) == 0;
-                if (!same && !unknown) {
-                    fail_msg("not its outcome: %.*s\n%s", (int) len + 9, statement, found);
-                }
-                whole = next_line(whole);
-                break;
-            }
+        whole = seek_statement(whole, statement, len);
+        if (!*whole) {
+            fail_msg("made up: %.*s in\n%s", (int) len, statement, found);
         }
+        if (memcmp(strchr(whole, ' ') + len, statement + len, 9) != 0 &&
+            memcmp(statement + len, " -> ?", 5) != 0) {
+            fail_msg("not its outcome: %.*s\n%s", (int) len + 9, statement, found);
+        }
+        whole = next_line(whole);
     }
 }
 

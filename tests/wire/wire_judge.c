@@ -41,6 +41,7 @@ static void add_turn(struct wire_judge *j, enum rh_tcp_side side, uint64_t bytes
         return;
     }
     RH_GROW(j->turns, j->turn_count, j->turn_cap);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): RH_GROW has made room */
     j->turns[j->turn_count++] = (struct wire_turn){side, bytes, gap};
 }
 
