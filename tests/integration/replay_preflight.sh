@@ -121,7 +121,7 @@ finding warning role-missing
     query 1 5 1 be 'SELECT 1'
 } | make_trace nobody
 dry_run 2 nobody
-check 'why' grep -q '^stop .*role "nobody_here" does not exist' "$WORK/out"
+check 'why' grep -q '^stop .*roles that the server does not have: "nobody_here"' "$WORK/out"
 check_run 2 "$RH_BIN/pgrehearse-replay" -h "$WORK" -n "$WORK/nobody.trace"
 check 'no server' grep -q 'No such file or directory' "$WORK/err"
 
@@ -152,7 +152,7 @@ admin <<-'END'
 	CREATE TABLE analyzed AS SELECT * FROM plain;
 	ANALYZE analyzed;
 	CREATE TABLE small AS SELECT 1 AS n;
-	GRANT SELECT ON indexed TO app;
+	GRANT SELECT ON indexed TO app, other;
 	CREATE SCHEMA cron;
 	CREATE TABLE cron.job (active boolean);
 	INSERT INTO cron.job VALUES (true), (true), (false);

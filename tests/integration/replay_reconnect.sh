@@ -78,7 +78,7 @@ check_equal 'the other one' 16 "$(fates killed 6 | grep -c ' done ')"
 check 'the summary counts' grep -q '6 opened, 0 refused, 0 lost' "$WORK/err"
 check 'what was made again' grep -q ' 3 lost their connection and were connected again, [0-9]* times in all' "$WORK/err"
 check 'what that cost' grep -q 'not sent  *4  its transaction lost its connection' "$WORK/err"
-check 'a warning' grep -q 'warning: 3 sessions lost their connection and were connected again, [0-9]* times' "$WORK/err"
+check 'a warning' grep -q 'warning: sessions that lost their connection and were connected again: 3, [0-9]* times' "$WORK/err"
 "$RH_BIN/pgrehearse" show --kind open "$WORK/killed.run" >"$WORK/opens"
 check_equal 'the run tells of it' '1 2 3' \
     "$(sed -n 's/.*"session":\([0-9]*\),.*"how":"the server ended the session (57P0[15])".*/\1/p' "$WORK/opens" | sort -u | xargs)"
