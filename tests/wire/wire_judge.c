@@ -17,9 +17,10 @@ void wire_judge_release(struct wire_judge *j)
 static void fault(struct wire_judge *j, const char *what, enum rh_tcp_side side)
 {
     if (!j->fault[0]) {
-        snprintf(j->fault, sizeof j->fault, "%s of the %s, at byte %llu (the other side at %llu)",
-                 what, side == RH_TCP_CLIENT ? "client" : "server",
-                 (unsigned long long) j->at[side], (unsigned long long) j->at[!side]);
+        snprintf(j->fault, sizeof j->fault,
+                 "%.100s of the %s, at byte %llu (the other side at %llu)", what,
+                 side == RH_TCP_CLIENT ? "client" : "server", (unsigned long long) j->at[side],
+                 (unsigned long long) j->at[!side]);
     }
 }
 
