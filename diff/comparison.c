@@ -244,6 +244,7 @@ static void observe_one(struct join *j, enum rh_side side, const struct rh_obser
     if (o->is_statement || o->status == RH_OBSERVED_ERROR) {
         query = rh_side_reader_query(&j->reader[side]);
     }
+    rh_side_summary_note_session(&c->side[side], o);
     if (o->is_statement) {
         rh_side_summary_observe(&c->side[side], o);
     }
@@ -432,6 +433,20 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
     rh_side_reader_release(&j.reader[RH_CANDIDATE]);
     rh_pair_table_release(&j.table);
     return rc;
+}
+
+uint64_t rh_comparison_unconnected(const struct rh_comparison *c)
+{
+    const struct rh_side_summary *side = &c->side[RH_CANDIDATE];
+    const uint64_t *by_reason = c->paired ? c->pairs.missing_by_reason : side->by_reason;
+    return by_reason[RH_REASON_CONNECT_FAILED] + by_reason[RH_REASON_SESSION_LOST] +
+           by_reason[RH_REASON_TRANSACTION_LOST] + by_reason[RH_REASON_STOPPED] +
+           by_reason[RH_REASON_DAMAGED] + (c->paired ? c->pairs.missing_lost : side->lost);
+}
+
+uint64_t rh_comparison_in_scope(const struct rh_comparison *c)
+{
+    return c->paired ? c->side[RH_BASE].calls : c->side[RH_CANDIDATE].statements;
 }
 
 void rh_comparison_release(struct rh_comparison *c)

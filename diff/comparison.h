@@ -65,6 +65,10 @@ bool rh_trace_headers_same_trace(const struct rh_trace_header *a, const struct r
 int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
                        struct rh_trace_file *candidate, const struct rh_comparison_options *options,
                        struct rh_error *err);
+/* Statements that ought to have run in the candidate, and of these those that did not run, or were
+ * not seen answered, for want of a connection. */
+uint64_t rh_comparison_in_scope(const struct rh_comparison *c);
+uint64_t rh_comparison_unconnected(const struct rh_comparison *c);
 void rh_comparison_release(struct rh_comparison *c);
 
 #endif

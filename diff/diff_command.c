@@ -24,6 +24,7 @@ struct diff_options {
     double effect_pct;
     int64_t change_min_ns;
     double false_share;
+    bool judge_anyway;
 };
 
 static int read_format(const char *arg, void *target, struct rh_error *err)
@@ -63,6 +64,8 @@ static const struct rh_opt options[] = {
      "of the queries called regressed at most so many are so by\n"
      "chance, on average [default: 0.05]",
      NULL},
+    {"judge-anyway", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(judge_anyway),
+     "test queries even when the rehearsal is invalid", NULL},
     {"limit", 'n', RH_OPT_ARG, "N", rh_opt_count, AT(limit),
      "rows of each table of the text report [default: 20]", NULL},
     {"memory", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(memory_bytes),
@@ -162,6 +165,7 @@ static struct rh_test_rule test_rule(const struct diff_options *o)
                                  .margin = o->margin_pct / 100,
                                  .effect = o->effect_pct / 100,
                                  .change_min_ns = o->change_min_ns,
+                                 .judge_anyway = o->judge_anyway,
                                  .false_share = o->false_share};
 }
 

@@ -59,25 +59,15 @@ int rh_gate_parse(struct rh_gate *gate, const char *text, struct rh_error *err)
     return 0;
 }
 
-/* What the candidate did not run or see answered for want of a connection. */
-static uint64_t unconnected(const struct rh_comparison *c)
-{
-    const struct rh_side_summary *side = &c->side[RH_CANDIDATE];
-    const uint64_t *by_reason = c->paired ? c->pairs.missing_by_reason : side->by_reason;
-    return by_reason[RH_REASON_CONNECT_FAILED] + by_reason[RH_REASON_SESSION_LOST] +
-           by_reason[RH_REASON_TRANSACTION_LOST] + by_reason[RH_REASON_STOPPED] +
-           by_reason[RH_REASON_DAMAGED] + (c->paired ? c->pairs.missing_lost : side->lost);
-}
-
 /* Why the candidate's errors, rows and times say nothing, or NULL. */
 static const char *too_little_ran(const struct rh_comparison *c)
 {
     const struct rh_side_summary *candidate = &c->side[RH_CANDIDATE];
-    uint64_t whole = c->paired ? c->side[RH_BASE].calls : candidate->statements;
     if (candidate->calls == 0) {
         return "nothing ran in the candidate";
     }
-    if ((double) unconnected(c) * 100 > (double) whole * RH_GATE_UNCONNECTED_PCT) {
+    if ((double) rh_comparison_unconnected(c) * 100 >
+        (double) rh_comparison_in_scope(c) * RH_GATE_UNCONNECTED_PCT) {
         return "more than 1 % of the base's statements did not run in the candidate, as their "
                "sessions were refused, lost, stopped or damaged";
     }
@@ -125,7 +115,9 @@ static void judge_regressed(struct rh_gate *gate, const struct rh_result *r)
     } else if (!r->comparison->paired) {
         gate->why = "the two files are of different traces, and single queries are tested by pairs";
     } else if (r->tested == 0) {
-        gate->why = "no query has enough pairs of calls to be tested";
+        gate->why = rh_result_withholds(r)
+                        ? "the rehearsal is invalid: see its checks (--judge-anyway)"
+                        : "no query has enough pairs of calls to be tested";
     } else {
         gate->actual = r->regressed;
     }
@@ -194,7 +186,7 @@ enum rh_verdict rh_verdict_make(const struct rh_gate *gates, size_t count,
                                 const struct rh_result *r)
 {
     bool failed = false;
-    bool unjudged = false;
+    bool unjudged = rh_result_withholds(r);
     if (!r->complete) {
         return RH_VERDICT_CANNOT_JUDGE;
     }

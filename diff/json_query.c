@@ -102,6 +102,30 @@ void rh_json_query_test(struct rh_json *j, const struct rh_query_result *row)
     rh_json_close(j);
 }
 
+void rh_json_fitness(struct rh_json *j, const struct rh_fitness *fitness)
+{
+    rh_json_key(j, "rehearsal");
+    rh_json_open(j, '{');
+    rh_json_key(j, "verdict");
+    rh_json_cstr(j, rh_fit_name(fitness->verdict));
+    rh_json_key(j, "checks");
+    rh_json_open(j, '[');
+    for (int i = 0; i < RH_CHECKS; i++) {
+        enum rh_check check = (enum rh_check) i;
+        rh_json_open(j, '{');
+        rh_json_key(j, "name");
+        rh_json_cstr(j, rh_check_name(check));
+        put_number(j, "actual", fitness->checks[i].actual, 7);
+        put_number(j, "degraded_beyond", rh_check_limit(check, RH_FIT_DEGRADED), 7);
+        put_number(j, "invalid_beyond", rh_check_limit(check, RH_FIT_INVALID), 7);
+        rh_json_key(j, "result");
+        rh_json_cstr(j, rh_check_state_name(fitness->checks[i].state));
+        rh_json_close(j);
+    }
+    rh_json_close(j);
+    rh_json_close(j);
+}
+
 void rh_json_test_rule(struct rh_json *j, const struct rh_test_rule *rule)
 {
     rh_json_key(j, "rule");

@@ -13,6 +13,8 @@
 void rh_json_query_verdict(struct rh_json *j, const struct rh_query_result *row);
 /* And the figures behind them. */
 void rh_json_query_test(struct rh_json *j, const struct rh_query_result *row);
+/* "rehearsal": its verdict and checks. */
+void rh_json_fitness(struct rh_json *j, const struct rh_fitness *fitness);
 /* "rule": when a difference counts. */
 void rh_json_test_rule(struct rh_json *j, const struct rh_test_rule *rule);
 /* "verdicts": how many queries have which. */

@@ -119,6 +119,7 @@ bool rh_observation_make(struct rh_observation *o, const struct rh_record *r,
         o->service_ns = time_between(r->run.sent_ns, r->outcome.done_ns);
         o->lag_ns = run_lag(&r->run);
         o->behind_ns = run_behind(&r->run);
+        o->waited_for_order = r->run.wait_ns > 0;
     } else {
         o->status = status_by_sqlstate(r->outcome.sqlstate);
         o->service_ns = workload_service(r);

@@ -41,6 +41,7 @@ struct rh_observation {
     enum rh_observed status;
     bool is_statement;     /* counted; false: its error counts, nothing else of it */
     bool commit_not_timed; /* its service time lacks the commit */
+    bool waited_for_order; /* of a run */
     bool untyped;          /* has parameters whose types the capture could not know */
     enum rh_fate fate;
     enum rh_reason reason;

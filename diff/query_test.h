@@ -22,6 +22,7 @@ struct rh_test_rule {
     double margin;      /* noise between two runs that no test within them can see: 0.05 is 5 % */
     double effect;      /* the estimate is at least as far from 1, and "same" is nearer */
     int64_t change_min_ns; /* the mean (for p95: it) changes by at least this */
+    bool judge_anyway;     /* also what an invalid rehearsal gave */
     double false_share;    /* bound of the expected share of false ones among the flagged */
 };
 

@@ -347,6 +347,7 @@ int rh_report_json(const struct rh_report *report, struct rh_report_sink *sink)
     rh_json_key(&j, "tool");
     rh_json_cstr(&j, "pgrehearse " RH_VERSION);
     put_verdict(&j, report);
+    rh_json_fitness(&j, &r->fitness);
     rh_json_key(&j, "inputs");
     rh_json_open(&j, '{');
     put_side(&j, "base", r->comparison, RH_BASE);

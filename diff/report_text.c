@@ -161,6 +161,7 @@ int rh_report_text(const struct rh_report *report, struct rh_report_sink *sink)
     rh_page_errors(&p);
     page_missing(&p);
     page_rows(&p);
+    rh_page_checks(&p);
     page_gates(&p);
     return rh_report_sink_flush(sink);
 }

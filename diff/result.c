@@ -204,6 +204,9 @@ static const char *why_untested(const struct rh_result *r, const struct rh_query
     if (row->is_other) {
         return "other-queries";
     }
+    if (rh_result_withholds(r)) {
+        return "invalid";
+    }
     if (r->latency != RH_LATENCY_ABSOLUTE) {
         return r->latency == RH_LATENCY_RELATIVE ? "vantage" : "no-times";
     }
@@ -243,7 +246,7 @@ static void test_queries(struct rh_result *r)
     size_t count = 0;
     for (uint32_t i = 0; i < r->query_count; i++) {
         struct rh_query_result *row = &r->queries[i];
-        if (r->latency != RH_LATENCY_ABSOLUTE || row->is_other) {
+        if (r->latency != RH_LATENCY_ABSOLUTE || row->is_other || rh_result_withholds(r)) {
             continue;
         }
         if (r->comparison->paired) {
@@ -363,8 +366,14 @@ void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
             r->complete = false;
         }
     }
+    rh_fitness_make(&r->fitness, c);
     make_queries(r);
     make_errors(r);
+}
+
+bool rh_result_withholds(const struct rh_result *r)
+{
+    return r->fitness.verdict == RH_FIT_INVALID && !r->rule.judge_anyway;
 }
 
 void rh_result_release(struct rh_result *r)

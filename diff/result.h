@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "diff/comparison.h"
+#include "diff/fitness.h"
 #include "diff/query_test.h"
 
 enum rh_latency_mode {
@@ -92,6 +93,7 @@ struct rh_result {
     struct rh_error_result *errors; /* new first */
     uint32_t error_count;
 
+    struct rh_fitness fitness;
     struct rh_test_rule rule;
     uint32_t verdicts[RH_QUERY_VERDICTS]; /* how many queries have which */
     uint32_t regressed;                   /* that are not minor */
@@ -108,6 +110,8 @@ struct rh_result {
 /* rule NULL: the default. */
 void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
                     const struct rh_test_rule *rule);
+/* An invalid rehearsal gets no verdict on queries, unless the rule says so. */
+bool rh_result_withholds(const struct rh_result *r);
 void rh_result_release(struct rh_result *r);
 
 /* The mean and a quantile in ns of one side's successes; NAN if it has none with a time. */

@@ -138,6 +138,7 @@ void rh_side_summary_release(struct rh_side_summary *sum)
 {
     rh_hist_release(&sum->lag);
     rh_hist_release(&sum->behind);
+    rh_arrivals_release(&sum->arrivals);
 }
 
 static void count_missing(struct rh_side_summary *sum, const struct rh_observation *o)
@@ -149,6 +150,15 @@ static void count_missing(struct rh_side_summary *sum, const struct rh_observati
     sum->skipped += o->fate == RH_FATE_SKIPPED;
     sum->not_sent += o->fate == RH_FATE_NOT_SENT;
     sum->by_reason[(unsigned) o->reason < RH_REASON_COUNT ? o->reason : RH_REASON_NONE]++;
+}
+
+void rh_side_summary_note_session(struct rh_side_summary *sum, const struct rh_observation *o)
+{
+    if (o->ref.ordinal == 1 && !rh_observation_is_outside(o)) {
+        sum->sessions++;
+        sum->sessions_refused +=
+            o->status == RH_OBSERVED_MISSING && o->reason == RH_REASON_CONNECT_FAILED;
+    }
 }
 
 void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o)
@@ -177,6 +187,10 @@ void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observ
         return;
     }
     sum->calls++;
+    sum->order_waits += o->waited_for_order;
+    if (o->ref.start_ns != RH_TIME_UNKNOWN) {
+        rh_arrivals_add(&sum->arrivals, o->ref.start_ns);
+    }
     sum->errors += o->status == RH_OBSERVED_ERROR;
     sum->unknown += o->status == RH_OBSERVED_UNKNOWN;
     sum->commit_not_timed += o->commit_not_timed;

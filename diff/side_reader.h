@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/hist.h"
+#include "diff/arrivals.h"
 #include "diff/observation.h"
 #include "diff/query_lookup.h"
 #include "formats/trace_file.h"
@@ -31,9 +32,13 @@ struct rh_side_summary {
     uint64_t gaps;    /* records of something missing */
     int64_t first_ns; /* of the statements' starts, RH_TIME_UNKNOWN */
     int64_t last_ns;
-    uint64_t outside_window; /* of a run: not part of it by --from or --to; not in `statements` */
-    struct rh_hist lag;      /* of a run, ns */
-    struct rh_hist behind;   /* of a run, ns, of those that were */
+    uint64_t outside_window;   /* of a run: not part of it by --from or --to; not in `statements` */
+    struct rh_hist lag;        /* of a run, ns */
+    struct rh_hist behind;     /* of a run, ns, of those that were */
+    uint64_t sessions;         /* whose first message is in the file */
+    uint64_t sessions_refused; /* of these, by the candidate's server */
+    uint64_t order_waits;      /* of a run: statements that waited for their turn by --order */
+    struct rh_arrivals arrivals;
     uint32_t damaged_blocks;
     uint64_t damaged_records;
 };
@@ -73,6 +78,8 @@ double rh_side_reader_share(const struct rh_side_reader *s);
 
 void rh_side_summary_init(struct rh_side_summary *sum);
 void rh_side_summary_release(struct rh_side_summary *sum);
+/* Of every observation, statement or not: is it a session's first? */
+void rh_side_summary_note_session(struct rh_side_summary *sum, const struct rh_observation *o);
 void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o);
 
 #endif

@@ -32,6 +32,7 @@ void rh_page_query(struct rh_text_page *p, uint32_t query);
 
 /* The sections. */
 void rh_page_summary(struct rh_text_page *p); /* text_summary.c */
+void rh_page_checks(struct rh_text_page *p);
 void rh_page_header(struct rh_text_page *p);  /* text_header.c */
 void rh_page_queries(struct rh_text_page *p); /* text_queries.c */
 void rh_page_errors(struct rh_text_page *p);  /* text_errors.c */

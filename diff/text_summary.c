@@ -36,6 +36,55 @@ static void page_label(struct rh_text_page *p, const char *label, enum rh_emphas
     rh_page_end(p, emphasis);
 }
 
+static const enum rh_emphasis fit_emphasis[] = {RH_GREEN, RH_YELLOW, RH_RED, RH_PLAIN};
+
+/* The checks that are worst, as many as fit. */
+static void page_fitness(struct rh_text_page *p)
+{
+    static const char *const words[] = {"VALID", "DEGRADED", "INVALID"};
+    const struct rh_fitness *f = &p->result->fitness;
+    size_t start = p->out->len;
+    page_label(p, "Trust", fit_emphasis[f->verdict]);
+    rh_buf_addf(p->out, "the rehearsal is %s", words[f->verdict]);
+    if (rh_result_withholds(p->result)) {
+        rh_buf_add_cstr(p->out, " and judges no query");
+    }
+    const char *separator = ": ";
+    for (int i = 0; i < RH_CHECKS; i++) {
+        enum rh_check check = (enum rh_check) i;
+        if (f->verdict == RH_FIT_VALID || f->checks[i].state != f->verdict) {
+            continue;
+        }
+        if (p->out->len - start > RH_PAGE_COLUMNS - 40) {
+            rh_buf_add_cstr(p->out, ", ...");
+            break;
+        }
+        rh_buf_addf(p->out, "%s%s %.4g", separator, rh_check_name(check), f->checks[i].actual);
+        separator = ", ";
+    }
+    rh_buf_add_byte(p->out, '\n');
+}
+
+void rh_page_checks(struct rh_text_page *p)
+{
+    const struct rh_fitness *f = &p->result->fitness;
+    rh_page_heading(p, "CHECKS OF THE REHEARSAL");
+    for (int i = 0; i < RH_CHECKS; i++) {
+        enum rh_check check = (enum rh_check) i;
+        enum rh_fit state = f->checks[i].state;
+        rh_buf_addf(p->out, "  %-20s ", rh_check_name(check));
+        if (state == RH_FIT_UNKNOWN) {
+            rh_buf_addf(p->out, "%10s ", "-");
+        } else {
+            rh_buf_addf(p->out, "%10.6g ", f->checks[i].actual);
+        }
+        rh_page_begin(p, fit_emphasis[state]);
+        rh_buf_addf(p->out, "%-8s", rh_check_state_name(state));
+        rh_page_end(p, fit_emphasis[state]);
+        rh_buf_addf(p->out, "  %s\n", rh_check_text(check));
+    }
+}
+
 /* "12.10x to 15.00x (99.8 %), q 3e-12", of the measure that says most surely. */
 static void page_how_sure(struct rh_text_page *p, const struct rh_query_test *t,
                           enum rh_direction direction)
@@ -145,14 +194,16 @@ static void page_others(struct rh_text_page *p)
 static void page_speed(struct rh_text_page *p)
 {
     const struct rh_result *r = p->result;
-    if (r->latency == RH_LATENCY_ABSOLUTE && r->comparison->paired) {
+    if (r->latency == RH_LATENCY_ABSOLUTE && r->comparison->paired && !rh_result_withholds(r)) {
         page_changed(p, RH_QUERY_REGRESSED);
         page_changed(p, RH_QUERY_IMPROVED);
         page_others(p);
         return;
     }
     page_label(p, "Slower", RH_YELLOW);
-    rh_buf_add_cstr(p->out, r->latency == RH_LATENCY_RELATIVE
+    rh_buf_add_cstr(p->out, rh_result_withholds(r)
+                                ? "not judged: see the checks; --judge-anyway does\n"
+                            : r->latency == RH_LATENCY_RELATIVE
                                 ? "not judged: the sides' times were taken at different places\n"
                             : r->latency == RH_LATENCY_NONE
                                 ? "not judged: a side has no times\n"
@@ -200,6 +251,7 @@ static void page_trust(struct rh_text_page *p)
 
 void rh_page_summary(struct rh_text_page *p)
 {
+    page_fitness(p);
     page_gate_verdict(p);
     page_speed(p);
     page_failing(p);
