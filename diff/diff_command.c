@@ -83,7 +83,8 @@ static const struct rh_opt_command command = {
     .summary = "Compare two runs, or a run with the workload it replayed: times, errors, rows.",
     .options = options,
     .footer = "Exit status: 0 done, all gates passed; 1 a gate failed; 2 nothing to compare;\n"
-              "3 a file is not whole or a gate cannot be judged (the report is written).  All but\n"
+              "3 a file is not whole, a gate cannot be judged, or the rehearsal is invalid by its\n"
+              "checks and no gate failed (the report is written).  All gates but\n"
               "missing cannot when over 1 % of the base's statements did not run in the candidate\n"
               "as sessions were refused, lost or stopped.\n"
               "\n"

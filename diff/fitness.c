@@ -181,6 +181,15 @@ static bool passes(enum rh_check check, double actual, double limit)
     return isnan(limit) || (checks[check].at_most ? actual <= limit : actual >= limit);
 }
 
+/* Between production's log and a replay times judge nothing, so what disturbs them spoils nothing
+ * else. */
+static enum rh_fit worst_of(const struct rh_comparison *c, enum rh_check check)
+{
+    bool of_times = check == RH_CHECK_SAME_SPEED || check == RH_CHECK_ARRIVAL_CORRELATION ||
+                    check == RH_CHECK_LAG_P99_MS;
+    return of_times && !c->same_vantage ? RH_FIT_DEGRADED : RH_FIT_INVALID;
+}
+
 void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c)
 {
     f->verdict = RH_FIT_VALID;
@@ -188,11 +197,16 @@ void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c)
         struct rh_fitness_check *check = &f->checks[i];
         enum rh_check kind = (enum rh_check) i;
         check->actual = actual_of(c, kind);
-        check->state = isnan(check->actual)                               ? RH_FIT_UNKNOWN
-                       : !passes(kind, check->actual, checks[i].invalid)  ? RH_FIT_INVALID
-                       : !passes(kind, check->actual, checks[i].degraded) ? RH_FIT_DEGRADED
-                                                                          : RH_FIT_VALID;
-        if (check->state != RH_FIT_UNKNOWN && check->state > f->verdict) {
+        if (isnan(check->actual)) {
+            check->state = RH_FIT_UNKNOWN;
+            continue;
+        }
+        check->state =
+            passes(kind, check->actual, checks[i].degraded) ? RH_FIT_VALID : RH_FIT_DEGRADED;
+        if (!passes(kind, check->actual, checks[i].invalid)) {
+            check->state = worst_of(c, kind);
+        }
+        if (check->state > f->verdict) {
             f->verdict = check->state;
         }
     }

@@ -26,7 +26,7 @@ enum rh_check {
     RH_CHECK_ROW_PARITY,          /* % of the compared pairs with the same number of rows */
     RH_CHECK_ARRIVAL_CORRELATION, /* of both sides' statements per second */
     RH_CHECK_LAG_P99_MS,          /* the larger one of the runs */
-    RH_CHECK_ORDER_WAIT,          /* % of the candidate's time that waited for --order */
+    RH_CHECK_ORDER_WAIT,          /* % of the candidate's statements that waited for --order */
     RH_CHECK_GAPS,                /* of the captures, known to be missing */
     RH_CHECKS,
 };

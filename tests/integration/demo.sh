@@ -35,7 +35,8 @@ whole_demo() {
     check_equal 'the unchanged copy has production'\''s errors and no others' \
         '22012 same|23505 same|23514 same|25P02 same|42P01 same' \
         "$(jq -r '[.errors[] | "\(.sqlstate) \(.class)"] | unique | join("|")' "$WORK/out")"
-    check_run 0 "$RH_BIN/pgrehearse" diff --gate new-errors=0 "$dir/base.run" "$dir/base.run"
+    # On a host that is too busy the rehearsal is invalid (3): that is no matter of this test.
+    check_run 0 "$RH_BIN/pgrehearse" diff --judge-anyway --gate new-errors=0 "$dir/base.run" "$dir/base.run"
     check_run 1 "$RH_BIN/pgrehearse" diff --gate new-errors=0 "$dir/base.run" "$dir/candidate.run"
 }
 

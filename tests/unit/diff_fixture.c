@@ -11,7 +11,7 @@
 #include "common/fingerprint.h"
 #include "formats/trace_writer.h"
 
-enum { PATHS_MAX = 64 };
+enum { PATHS_MAX = 128 };
 
 static char folder[64];
 static char *paths[PATHS_MAX];
@@ -120,15 +120,21 @@ const char *fx_write(const struct fx_file *f)
     struct rh_trace_writer *w;
     struct rh_trace_header header = {
         .kind = f->kind, .vantage = f->vantage, .created_ns = FX_EPOCH_NS};
-    struct rh_setting round_trip = {RH_SPAN_LITERAL("round_trip_ns"),
-                                    rh_span_cstr(f->round_trip_ns)};
+    struct rh_setting settings[2];
     uint32_t known[1024] = {0};
     char path[256];
 
     memset(header.uuid, f->uuid, sizeof header.uuid);
     memset(header.trace_uuid, f->trace, sizeof header.trace_uuid);
-    header.settings = &round_trip;
-    header.setting_count = f->round_trip_ns ? 1 : 0;
+    header.settings = settings;
+    if (f->round_trip_ns) {
+        settings[header.setting_count++] =
+            (struct rh_setting){RH_SPAN_LITERAL("round_trip_ns"), rh_span_cstr(f->round_trip_ns)};
+    }
+    if (f->speed) {
+        settings[header.setting_count++] =
+            (struct rh_setting){RH_SPAN_LITERAL("speed"), rh_span_cstr(f->speed)};
+    }
     snprintf(path, sizeof path, "%s/%s", folder, f->name);
     assert_int_equal(rh_trace_writer_open(&w, path, &header, NULL, &err), 0);
     for (size_t i = 0; i < f->count; i++) {

@@ -41,6 +41,7 @@ struct fx_file {
     uint8_t uuid;  /* each byte of it */
     uint8_t trace; /* of a run: each byte of trace_uuid */
     const char *round_trip_ns;
+    const char *speed; /* of a run */
     bool stopped_early;
     const struct fx_statement *statements;
     size_t count;

@@ -120,6 +120,7 @@ static void test_text(void **state)
     const char *text = report();
     static const char *const wanted[] = {
         "PASS\n",
+        "Trust   the rehearsal is DEGRADED: error-parity-pct 66.67\n",
         "Slower  no query regressed\n",
         "Others  0 the same, 2 undecided (2 too few calls), 1 not tested\n",
         "Fails   1 new errors, of 1 kind\n",
@@ -174,6 +175,10 @@ static void test_json(void **state)
     static const char *const facts[] = {
         ".verdict == \"fail\"",
         ".gates == [{name: \"new-errors\", limit: 0, actual: 1, result: \"fail\", reason: null}]",
+        ".rehearsal.verdict == \"degraded\" and (.rehearsal.checks | length) == 13",
+        ".rehearsal.checks[] | select(.name == \"error-parity-pct\") | .result == \"degraded\" and "
+        ".actual > 66 and .degraded_beyond == 99",
+        ".rehearsal.checks[] | select(.name == \"order-wait-pct\") | .invalid_beyond == null",
         ".paired and .inputs.base.kind == \"run\" and .inputs.base.complete",
         ".inputs.candidate.lag_us | .p50 > 89 and .p50 < 91 and .p99 == 120 and .max == 120",
         ".inputs.candidate.round_trip_us == 54",
