@@ -102,6 +102,22 @@ void rh_json_query_test(struct rh_json *j, const struct rh_query_result *row)
     rh_json_close(j);
 }
 
+void rh_json_error_test(struct rh_json *j, const struct rh_error_test *t)
+{
+    rh_json_key(j, "test");
+    if (!t->tested) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    rh_json_key(j, "by_chance");
+    rh_json_bool(j, t->by_chance);
+    put_number(j, "p", t->p, 5);
+    put_number(j, "q", t->q, 5);
+    put_interval(j, "rate_difference", t->difference, 1);
+    rh_json_close(j);
+}
+
 void rh_json_fitness(struct rh_json *j, const struct rh_fitness *fitness)
 {
     rh_json_key(j, "rehearsal");

@@ -15,6 +15,8 @@ void rh_json_query_verdict(struct rh_json *j, const struct rh_query_result *row)
 void rh_json_query_test(struct rh_json *j, const struct rh_query_result *row);
 /* "rehearsal": its verdict and checks. */
 void rh_json_fitness(struct rh_json *j, const struct rh_fitness *fitness);
+/* "test" of an error: null when it does not come by chance. */
+void rh_json_error_test(struct rh_json *j, const struct rh_error_test *t);
 /* "rule": when a difference counts. */
 void rh_json_test_rule(struct rh_json *j, const struct rh_test_rule *rule);
 /* "verdicts": how many queries have which. */

@@ -207,6 +207,7 @@ static void put_totals(struct rh_json *j, const struct rh_result *r)
     put_count(j, "unpairable", t->unpairable);
     put_missing(j, r);
     put_count(j, "new_errors", r->new_errors);
+    put_count(j, "new_errors_by_chance", r->new_by_chance);
     put_count(j, "rows_compared", t->rows_compared);
     put_count(j, "row_mismatches", t->row_mismatches);
     bool timed = r->latency != RH_LATENCY_NONE;
@@ -321,6 +322,7 @@ static void put_error(struct rh_json *j, const struct rh_comparison *c,
     rh_json_cstr(j, rh_error_class_name(row->klass));
     put_count(j, "broke", g->broke);
     put_count(j, "fixed", g->fixed);
+    rh_json_error_test(j, &row->test);
     rh_json_key(j, "follows");
     rh_json_bool(j, row->follows);
     rh_json_key(j, "cause");

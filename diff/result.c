@@ -319,6 +319,30 @@ static int order_errors(const void *a, const void *b)
     return (x->group->query > y->group->query) - (x->group->query < y->group->query);
 }
 
+static void test_errors(struct rh_result *r)
+{
+    struct rh_error_test **tests = rh_calloc(r->error_count + 1, sizeof(struct rh_error_test *));
+    for (uint32_t i = 0; i < r->error_count; i++) {
+        rh_error_test_make(&r->errors[i].test, r->comparison, r->errors[i].group);
+        tests[i] = &r->errors[i].test;
+    }
+    rh_error_tests_decide(tests, r->error_count, r->rule.false_share);
+    rh_free(tests);
+    for (uint32_t i = 0; i < r->error_count; i++) {
+        const struct rh_error_result *e = &r->errors[i];
+        uint64_t causes = e->group->counts[RH_CANDIDATE] - e->group->follows[RH_CANDIDATE];
+        if (e->klass != RH_ERROR_NEW || causes == 0) {
+            continue;
+        }
+        if (e->test.by_chance) {
+            r->new_by_chance += causes;
+        } else {
+            r->new_errors += causes;
+            r->new_error_groups++;
+        }
+    }
+}
+
 static void make_errors(struct rh_result *r)
 {
     const struct rh_error_table *t = &r->comparison->errors;
@@ -336,12 +360,8 @@ static void make_errors(struct rh_result *r)
             .klass = error_class(g),
             .follows = g->follows[RH_BASE] + g->follows[RH_CANDIDATE] == count,
         };
-        uint64_t causes = g->counts[RH_CANDIDATE] - g->follows[RH_CANDIDATE];
-        if (e->klass == RH_ERROR_NEW && causes > 0) {
-            r->new_errors += causes;
-            r->new_error_groups++;
-        }
     }
+    test_errors(r);
     qsort(r->errors, r->error_count, sizeof *r->errors, order_errors);
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "diff/comparison.h"
+#include "diff/error_test.h"
 #include "diff/fitness.h"
 #include "diff/query_test.h"
 
@@ -79,6 +80,7 @@ struct rh_error_result {
     const struct rh_error_group *group;
     bool is_other; /* all groups beyond the limit together */
     enum rh_error_class klass;
+    struct rh_error_test test;
     bool follows; /* every one of them only follows from an earlier failure of its transaction */
 };
 
@@ -100,7 +102,9 @@ struct rh_result {
     uint32_t tested;                      /* enough pairs to decide something of */
 
     uint64_t missing;
-    uint64_t new_errors; /* failures of class new that follow from no other one */
+    uint64_t new_errors;    /* failures of class new that follow from no other one, and that chance
+                               does    not explain */
+    uint64_t new_by_chance; /* the rest of those that follow from no other one */
     uint64_t new_error_groups;
     double base_time_ns;  /* over queries with a ratio: base mean x base calls */
     double time_added_ns; /* sum over the same */

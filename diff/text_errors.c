@@ -10,8 +10,9 @@ static const enum rh_emphasis class_emphasis[] = {
     [RH_ERROR_SAME] = RH_PLAIN,
 };
 
-static void page_error_example(struct rh_text_page *p, const struct rh_error_group *g)
+static void page_error_example(struct rh_text_page *p, const struct rh_error_result *row)
 {
+    const struct rh_error_group *g = row->group;
     enum rh_side side = g->example[RH_CANDIDATE].known ? RH_CANDIDATE : RH_BASE;
     const struct rh_error_example *e = &g->example[side];
     char time[RH_TIME_TEXT_SIZE] = "time unknown";
@@ -32,6 +33,10 @@ static void page_error_example(struct rh_text_page *p, const struct rh_error_gro
         rh_buf_addf(p->out, "; follows %s of %016" PRIx64,
                     rh_sqlstate_unpack(cause->sqlstate, state),
                     p->comparison->queries.items[cause->query].fingerprint);
+    }
+    if (row->test.tested) {
+        rh_buf_addf(p->out, "; %s (q %.2g)",
+                    row->test.by_chance ? "may be chance" : "more than chance", row->test.q);
     }
     rh_buf_add_byte(p->out, '\n');
 }
@@ -60,26 +65,43 @@ static void page_error(struct rh_text_page *p, const struct rh_error_result *row
     rh_buf_add_byte(p->out, '\n');
     if (!row->is_other) {
         rh_page_query(p, g->query);
-        page_error_example(p, g);
+        page_error_example(p, row);
     }
+}
+
+/* Those that only follow from another failure of their transaction, or the others. */
+static void page_error_table(struct rh_text_page *p, bool follows, const char *heading)
+{
+    const struct rh_result *r = p->result;
+    uint32_t count = 0;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < r->error_count; i++) {
+        const struct rh_error_result *row = &r->errors[i];
+        if (row->follows != follows) {
+            continue;
+        }
+        if (count++ == 0) {
+            rh_page_heading(p, heading);
+            rh_buf_addf(p->out, "  %-14s%-46s %11s %11s", "class", "SQLSTATE", "base", "candidate");
+            if (p->comparison->paired) {
+                rh_buf_addf(p->out, " %11s %11s", "ok before", "ok now");
+            }
+            rh_buf_add_byte(p->out, '\n');
+        }
+        if (shown < p->report->limit) {
+            page_error(p, row);
+            shown++;
+        }
+    }
+    rh_page_rest(p, count, shown);
 }
 
 void rh_page_errors(struct rh_text_page *p)
 {
-    const struct rh_result *r = p->result;
-    if (r->error_count == 0) {
+    if (p->result->error_count == 0) {
         rh_page_heading(p, "ERRORS: none on either side");
         return;
     }
-    rh_page_heading(p, "ERRORS");
-    rh_buf_addf(p->out, "  %-14s%-46s %11s %11s", "class", "SQLSTATE", "base", "candidate");
-    if (p->comparison->paired) {
-        rh_buf_addf(p->out, " %11s %11s", "ok before", "ok now");
-    }
-    rh_buf_add_byte(p->out, '\n');
-    uint32_t i = 0;
-    for (; i < r->error_count && i < p->report->limit; i++) {
-        page_error(p, &r->errors[i]);
-    }
-    rh_page_rest(p, r->error_count, i);
+    page_error_table(p, false, "ERRORS");
+    page_error_table(p, true, "ERRORS THAT ONLY FOLLOW from one before in their transaction");
 }

@@ -217,11 +217,16 @@ static void page_failing(struct rh_text_page *p)
     char b[RH_HUMAN_SIZE];
     page_label(p, "Fails", r->new_errors > 0 ? RH_RED : RH_PLAIN);
     if (r->new_errors > 0) {
-        rh_buf_addf(p->out, "%s new errors, of %s kind%s\n", rh_human_count(r->new_errors, a),
+        rh_buf_addf(p->out, "%s new errors, of %s kind%s", rh_human_count(r->new_errors, a),
                     rh_human_count(r->new_error_groups, b), r->new_error_groups > 1 ? "s" : "");
     } else {
-        rh_buf_add_cstr(p->out, "no new errors\n");
+        rh_buf_add_cstr(p->out, "no new errors");
     }
+    if (r->new_by_chance > 0) {
+        rh_buf_addf(p->out, "; %s more that may be chance (deadlocks, timeouts, conflicts)",
+                    rh_human_count(r->new_by_chance, a));
+    }
+    rh_buf_add_byte(p->out, '\n');
 }
 
 static void page_trust(struct rh_text_page *p)

@@ -10,3 +10,4 @@ rh_unit_test(test_diff_command SOURCES test_diff_command.c diff_fixture.c LINK r
 rh_unit_test(test_statistics SOURCES test_statistics.c LINK rh_diff)
 rh_unit_test(test_verdicts SOURCES test_verdicts.c LINK rh_diff)
 rh_unit_test(test_fitness SOURCES test_fitness.c diff_fixture.c LINK rh_diff)
+rh_unit_test(test_error_test SOURCES test_error_test.c diff_fixture.c LINK rh_diff)
