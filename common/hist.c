@@ -86,7 +86,9 @@ void rh_hist_add(struct rh_hist *h, int64_t value)
         value = 0;
     }
     uint32_t cell = cell_of(value);
-    hist_cover(h, cell, cell);
+    if (cell - h->first_cell >= h->cell_count) { /* a cell before the first one wraps round */
+        hist_cover(h, cell, cell);
+    }
     cell_add(&h->cells[cell - h->first_cell], 1);
     h->min = h->count == 0 || value < h->min ? value : h->min;
     h->max = h->count == 0 || value > h->max ? value : h->max;

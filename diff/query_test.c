@@ -168,10 +168,12 @@ static void test_sections(struct rh_query_test *t, const struct rh_pair_sums *su
 {
     static const double quantiles[] = {0.5, 0.95, 0.99};
     struct rh_measure_test *p95 = &t->measures[RH_MEASURE_P95];
+    bool enough =
+        sums->has_sections && t->pairs >= (uint64_t) RH_SECTIONS_MIN * RH_SECTION_PAIRS_MIN;
     for (int side = 0; side < RH_SIDES; side++) {
         for (int i = 0; i < 3; i++) {
             t->design_effect[side][i] =
-                sums->has_sections
+                enough
                     ? rh_quantile_design_effect(sums->sections, (enum rh_side) side, quantiles[i])
                     : NAN;
         }

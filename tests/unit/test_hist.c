@@ -165,12 +165,35 @@ static void test_memory_has_a_bound(void **state)
     rh_hist_release(&h);
 }
 
+static void test_count_above(void **state)
+{
+    (void) state;
+    struct rh_hist h;
+    rh_hist_init(&h);
+    assert_int_equal(rh_hist_count_above(&h, 5), 0);
+    for (int64_t v = 100; v > 0; v--) { /* each has a cell of its own; the first one is the last */
+        rh_hist_add(&h, v);
+    }
+    rh_hist_add(&h, 1000000);
+    assert_int_equal(rh_hist_count_above(&h, 40), 61);
+    assert_int_equal(rh_hist_count_above(&h, 0), 101);
+    assert_int_equal(rh_hist_count_above(&h, -7), 101);
+    assert_int_equal(rh_hist_count_above(&h, 999999), 0); /* in one cell with the largest */
+    assert_int_equal(rh_hist_count_above(&h, 900000), 1);
+    assert_int_equal(rh_hist_count_above(&h, INT64_MAX), 0);
+    rh_hist_release(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles_of_many_ranges), cmocka_unit_test(test_edges_of_cells),
-        cmocka_unit_test(test_rank_is_the_nearest_one),  cmocka_unit_test(test_merge_is_adding_all),
-        cmocka_unit_test(test_empty_and_negative),       cmocka_unit_test(test_memory_has_a_bound),
+        cmocka_unit_test(test_quantiles_of_many_ranges),
+        cmocka_unit_test(test_edges_of_cells),
+        cmocka_unit_test(test_rank_is_the_nearest_one),
+        cmocka_unit_test(test_merge_is_adding_all),
+        cmocka_unit_test(test_empty_and_negative),
+        cmocka_unit_test(test_memory_has_a_bound),
+        cmocka_unit_test(test_count_above),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
