@@ -1,6 +1,12 @@
 #include "diff/fitness.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "common/alloc.h"
+
+/* Of fewer queries, and fewer pairs of one, the median says nothing. */
+enum { SHIFT_QUERIES_MIN = 10, SHIFT_PAIRS_MIN = 15 };
 
 /*
  * The limits come from what the verdicts need, not from one workload: a percent of the statements
@@ -34,6 +40,8 @@ static const struct {
     [RH_CHECK_LAG_P99_MS] = {"lag-p99-ms", "how late due statements were sent", true, 10, 1000},
     [RH_CHECK_ORDER_WAIT] = {"order-wait-pct", "of the statements waited for --order", true, 10,
                              NAN},
+    [RH_CHECK_SHIFT] = {"median-shift-pct", "how far the median query moved, up or down", true, 5,
+                        NAN},
     [RH_CHECK_GAPS] = {"gaps", "places where something is known to be missing", true, 0, NAN},
 };
 
@@ -135,6 +143,34 @@ static double arrival_correlation(const struct rh_comparison *c)
                : NAN;
 }
 
+static int order_ratios(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+/* When all queries move together it is the host, or the server as a whole, and not one of them: two
+ * runs of one server on a busy host look like that. */
+static double median_shift_pct(const struct rh_comparison *c)
+{
+    double *ratios = rh_calloc(c->queries.count, sizeof *ratios);
+    double shift = NAN;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->queries.count && c->paired && c->same_vantage; i++) {
+        const struct rh_query_pairs *p = &c->queries.items[i].pairs;
+        if (i != RH_QUERY_OTHER && p->timed >= SHIFT_PAIRS_MIN && p->base_ns && p->candidate_ns) {
+            ratios[n++] = (double) p->candidate_ns / (double) p->base_ns;
+        }
+    }
+    if (n >= SHIFT_QUERIES_MIN) {
+        qsort(ratios, n, sizeof *ratios, order_ratios);
+        double median = sqrt(ratios[(n - 1) / 2] * ratios[n / 2]);
+        shift = 100 * (fmax(median, 1 / median) - 1);
+    }
+    rh_free(ratios);
+    return shift;
+}
+
 static double actual_of(const struct rh_comparison *c, enum rh_check check)
 {
     const struct rh_side_summary *candidate = &c->side[RH_CANDIDATE];
@@ -170,6 +206,8 @@ static double actual_of(const struct rh_comparison *c, enum rh_check check)
         return is_run(c, RH_CANDIDATE) ? share_pct(candidate->order_waits, candidate->calls) : NAN;
     case RH_CHECK_GAPS:
         return (double) (c->side[RH_BASE].gaps + candidate->gaps);
+    case RH_CHECK_SHIFT:
+        return median_shift_pct(c);
     case RH_CHECKS:
         break;
     }

@@ -28,6 +28,7 @@ enum rh_check {
     RH_CHECK_LAG_P99_MS,          /* the larger one of the runs */
     RH_CHECK_ORDER_WAIT,          /* % of the candidate's statements that waited for --order */
     RH_CHECK_GAPS,                /* of the captures, known to be missing */
+    RH_CHECK_SHIFT,               /* %: how far the median query's mean moved, either way */
     RH_CHECKS,
 };
 

@@ -175,7 +175,7 @@ static void test_json(void **state)
     static const char *const facts[] = {
         ".verdict == \"fail\"",
         ".gates == [{name: \"new-errors\", limit: 0, actual: 1, result: \"fail\", reason: null}]",
-        ".rehearsal.verdict == \"degraded\" and (.rehearsal.checks | length) == 13",
+        ".rehearsal.verdict == \"degraded\" and (.rehearsal.checks | length) == 14",
         ".rehearsal.checks[] | select(.name == \"error-parity-pct\") | .result == \"degraded\" and "
         ".actual > 66 and .degraded_beyond == 99",
         ".rehearsal.checks[] | select(.name == \"order-wait-pct\") | .invalid_beyond == null",

@@ -2,6 +2,7 @@
 #include "rh_test.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "diff/gates.h"
 #include "diff_fixture.h"
@@ -83,9 +84,10 @@ static void check_sides(enum rh_check check, enum rh_fit state, double actual)
 static void test_a_good_rehearsal(void **state)
 {
     (void) state;
-    static const double wanted[RH_CHECKS] = {1, 1, 1, 1, 100, 100, 100, 100, 100, 1, 0.1, 0, 0};
+    static const double wanted[RH_CHECKS] = {1,   1,   1, 1,   100, 100, 100,
+                                             100, 100, 1, 0.1, 0,   0,   NAN};
     make_sides();
-    for (int i = 0; i < RH_CHECKS; i++) {
+    for (int i = 0; i < RH_CHECK_SHIFT; i++) {
         check_sides((enum rh_check) i, RH_FIT_VALID, wanted[i]);
     }
 }
@@ -172,6 +174,39 @@ static void test_other_load(void **state)
     fx_close(&cmp);
 }
 
+/* Twenty queries, of which most take 1.2 times as long: that is no matter of single queries. */
+static void test_all_move_together(void **state)
+{
+    (void) state;
+    static char sql[20][32];
+    for (int slower = 0; slower <= 20; slower += 4) {
+        make_sides();
+        for (int i = 0; i < COUNT; i++) {
+            int query = i % 20;
+            snprintf(sql[query], sizeof sql[query], "select x%d", query);
+            sides[RH_BASE][i].sql = sides[RH_CANDIDATE][i].sql = sql[query];
+            sides[RH_BASE][i].service_us = 1000;
+            sides[RH_CANDIDATE][i].service_us = query < slower ? 1200 : 1000;
+        }
+        struct fx_file base = file_of(RH_BASE);
+        struct fx_file candidate = file_of(RH_CANDIDATE);
+        struct rh_comparison cmp;
+        struct rh_fitness f;
+        fx_compare(&cmp, &base, &candidate, 0, 0);
+        rh_fitness_make(&f, &cmp);
+        const struct rh_fitness_check *shift = &f.checks[RH_CHECK_SHIFT];
+        assert_true(fabs(shift->actual - (slower > 10 ? 20 : 0)) < 1e-9);
+        assert_int_equal(shift->state, slower > 10 ? RH_FIT_DEGRADED : RH_FIT_VALID);
+        assert_int_equal(f.verdict, shift->state);
+        fx_close(&cmp);
+        /* The other way round it is as far. */
+        fx_compare(&cmp, &candidate, &base, 0, 0);
+        rh_fitness_make(&f, &cmp);
+        assert_true(fabs(f.checks[RH_CHECK_SHIFT].actual - (slower > 10 ? 20 : 0)) < 1e-9);
+        fx_close(&cmp);
+    }
+}
+
 static void test_speeds(void **state)
 {
     (void) state;
@@ -226,8 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_good_rehearsal), cmocka_unit_test(test_what_did_not_run),
         cmocka_unit_test(test_other_outcomes),   cmocka_unit_test(test_lag),
-        cmocka_unit_test(test_other_load),       cmocka_unit_test(test_speeds),
-        cmocka_unit_test(test_arrivals),
+        cmocka_unit_test(test_other_load),       cmocka_unit_test(test_all_move_together),
+        cmocka_unit_test(test_speeds),           cmocka_unit_test(test_arrivals),
     };
     return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
 }
