@@ -21,10 +21,25 @@ static int read_server(const char *arg, void *target, struct rh_error *err)
 /* Other formats come with their readers; until then a wrong guess is better refused than tried. */
 static int read_format(const char *arg, void *target, struct rh_error *err)
 {
-    (void) target;
+    *(bool *) target = true;
     if (strcmp(arg, "auto") != 0 && strcmp(arg, "csv") != 0) {
         return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not a format: auto or csv", arg);
     }
+    return 0;
+}
+
+static int read_port(const char *arg, void *target, struct rh_error *err)
+{
+    struct rh_capture_options *o = target;
+    char *end = NULL;
+    long port = strtol(arg, &end, 10);
+    if (end == arg || *end || port < 1 || port > 65535) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not a port, 1 to 65535", arg);
+    }
+    if (o->port_count == RH_CAPTURE_PORTS_MAX) {
+        return rh_error_set(err, RH_ERR_USAGE, "more than %d ports", RH_CAPTURE_PORTS_MAX);
+    }
+    o->ports[o->port_count++] = (uint16_t) port;
     return 0;
 }
 
@@ -48,9 +63,15 @@ static const struct rh_opt options[] = {
     {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress and no summary", NULL},
     {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
      "more about the input in the summary", NULL},
-    {.group = "Input"},
-    {"format", 0, RH_OPT_ARG, "FORMAT", read_format, 0, "of the log: auto or csv [default: auto]",
-     NULL, "auto csv"},
+    {.group = "Input of capture wire"},
+    {"read", 'r', RH_OPT_ARG, "FILE", rh_opt_list, AT(packet_files),
+     "packets of a capture file: pcap or pcapng, as tcpdump\nand Wireshark write them (repeatable)",
+     NULL, "*.pcap* *.cap*"},
+    {"server-port", 0, RH_OPT_ARG, "PORT", read_port, 0,
+     "the server listens on PORT (repeatable) [default: 5432]", NULL},
+    {.group = "Input of capture log"},
+    {"format", 0, RH_OPT_ARG, "FORMAT", read_format, AT(format_given),
+     "of the log: auto or csv [default: auto]", NULL, "auto csv"},
     {"server", 0, RH_OPT_ARG, "HOST:PORT", read_server, AT(server),
      "address of the server that wrote the log: a replay on it\nis refused", NULL},
     {.group = "What is captured"},
@@ -82,8 +103,9 @@ static const struct rh_opt options[] = {
 
 const struct rh_opt_command rh_capture_command = {
     .program = "pgrehearse-capture",
-    .synopsis = "log [OPTION]... -o T.trace FILE...",
-    .summary = "Capture a workload from PostgreSQL's csvlog.",
+    .synopsis = "log [OPTION]... -o T.trace FILE...\n"
+                "wire [OPTION]... -o T.trace -r FILE...",
+    .summary = "Capture a workload from PostgreSQL's csvlog, or from what goes over the wire.",
     .options = options,
     .footer =
         "FILEs may be given in any order, plain or compressed with gzip or zstd; - is standard\n"
@@ -98,8 +120,8 @@ const struct rh_opt_command rh_capture_command = {
         "\n"
         "Example:\n"
         "  pgrehearse capture log -o monday.trace postgresql-Mon.csv\n",
-    .first_words = "log",
-    .operand_words = "*.csv *.csv.gz *.csv.zst",
+    .first_words = "log wire",
+    .operand_words = "*.csv *.csv.gz *.csv.zst *.pcap*",
 };
 
 void rh_capture_options_init(struct rh_capture_options *o)
@@ -112,6 +134,7 @@ void rh_capture_options_init(struct rh_capture_options *o)
 
 void rh_capture_options_release(struct rh_capture_options *o)
 {
+    rh_str_list_release(&o->packet_files);
     rh_str_list_release(&o->users);
     rh_str_list_release(&o->databases);
     rh_str_list_release(&o->applications);

@@ -11,9 +11,18 @@
 
 #include "common/opt.h"
 
+enum { RH_CAPTURE_PORTS_MAX = 32 };
+
 struct rh_capture_options {
-    const char *output;
+    /* capture wire */
+    struct rh_str_list packet_files;
+    uint16_t ports[RH_CAPTURE_PORTS_MAX]; /* of the server; none given: 5432 */
+    size_t port_count;
+    /* capture log */
+    bool format_given;
     const char *server; /* "host:port" */
+    /* both */
+    const char *output;
     bool quiet;
     bool verbose;
     bool redact;

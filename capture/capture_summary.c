@@ -5,39 +5,19 @@
 #include <string.h>
 
 #include "capture/assembler.h"
+#include "capture/summary_text.h"
 #include "common/clock.h"
 
-enum { STATES_SHOWN = 8, SIZE_TEXT = 32 };
-
-static const char *size_text(uint64_t bytes, char text[SIZE_TEXT])
-{
-    static const char *const units[] = {"kB", "MB", "GB", "TB"};
-    if (bytes < 1000) {
-        snprintf(text, SIZE_TEXT, "%" PRIu64 " bytes", bytes);
-        return text;
-    }
-    double v = (double) bytes / 1000;
-    size_t unit = 0;
-    while (v >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
-        v /= 1000;
-        unit++;
-    }
-    snprintf(text, SIZE_TEXT, "%.3g %s", v, units[unit]);
-    return text;
-}
-
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
+enum { STATES_SHOWN = 8 };
 
 static void print_input(const struct rh_capture_summary *m, FILE *out)
 {
     const struct rh_log_reader_counts *c = m->counts;
     const struct rh_capture_stats *s = m->stats;
-    char size[SIZE_TEXT];
+    char size[RH_SIZE_TEXT];
     fprintf(out, "read         %" PRIu64 " record%s, %s, %" PRIu32 " file%s\n", c->records,
-            plural(c->records), size_text(c->bytes, size), m->file_count, plural(m->file_count));
+            rh_plural(c->records), rh_size_text(c->bytes, size), m->file_count,
+            rh_plural(m->file_count));
     if (m->empty_files > 0) {
         fprintf(out, "             %" PRIu32 " file%s empty\n", m->empty_files,
                 m->empty_files == 1 ? " was" : "s were");
@@ -57,7 +37,7 @@ static void print_input(const struct rh_capture_summary *m, FILE *out)
         fprintf(out,
                 "             %" PRIu64 " record%s with other columns than any release known "
                 "has: the known ones were read\n",
-                c->unknown_columns, plural(c->unknown_columns));
+                c->unknown_columns, rh_plural(c->unknown_columns));
     }
 }
 
@@ -67,9 +47,9 @@ static void print_bad(const struct rh_log_reader_counts *c, FILE *out)
     if (bad == 0) {
         return;
     }
-    char size[SIZE_TEXT];
-    fprintf(out, "bad          %" PRIu64 " record%s, %s\n", bad, plural(bad),
-            size_text(c->bad_bytes, size));
+    char size[RH_SIZE_TEXT];
+    fprintf(out, "bad          %" PRIu64 " record%s, %s\n", bad, rh_plural(bad),
+            rh_size_text(c->bad_bytes, size));
     for (int i = 0; i < RH_CSVLOG_FAULT_COUNT; i++) {
         if (c->bad[i] > 0) {
             fprintf(out, "             %9" PRIu64 "  %s\n", c->bad[i],
@@ -96,7 +76,7 @@ static void print_sessions(const struct rh_capture_stats *s, FILE *out)
         fprintf(out, ", %" PRIu64 " without an end", s->left_open);
     }
     if (s->logins_failed > 0) {
-        fprintf(out, ", %" PRIu64 " failed login%s", s->logins_failed, plural(s->logins_failed));
+        fprintf(out, ", %" PRIu64 " failed login%s", s->logins_failed, rh_plural(s->logins_failed));
     }
     fputc('\n', out);
     if (s->retired > 0) {
@@ -114,7 +94,7 @@ static void print_sessions(const struct rh_capture_stats *s, FILE *out)
     }
     if (s->probes > 0) {
         fprintf(out, "             %" PRIu64 " connection%s that never logged in left out\n",
-                s->probes, plural(s->probes));
+                s->probes, rh_plural(s->probes));
     }
 }
 
@@ -215,21 +195,22 @@ static void print_missing(const struct rh_capture_summary *m, FILE *out)
         fprintf(out,
                 "repeated     %" PRIu64
                 " record%s read before and left out, the first at %s:%" PRIu64 "\n",
-                s->repeated, plural(s->repeated), s->repeated_at.file, s->repeated_at.line);
+                s->repeated, rh_plural(s->repeated), s->repeated_at.file, s->repeated_at.line);
     }
     if (s->disordered > 0) {
         fprintf(out,
                 "disorder     %" PRIu64
                 " record%s out of order, behind later ones of their sessions, left out,\n"
                 "             the first at %s:%" PRIu64 "\n",
-                s->disordered, plural(s->disordered), s->disordered_at.file, s->disordered_at.line);
+                s->disordered, rh_plural(s->disordered), s->disordered_at.file,
+                s->disordered_at.line);
     }
     fputs("             A log never holds: COPY data, parameter types, row counts and row limits,\n"
           "             Describe, Close and Sync.",
           out);
     if (s->commit_not_timed > 0) {
         fprintf(out, " %" PRIu64 " duration%s lack%s the commit.", s->commit_not_timed,
-                plural(s->commit_not_timed), s->commit_not_timed == 1 ? "s" : "");
+                rh_plural(s->commit_not_timed), s->commit_not_timed == 1 ? "s" : "");
     }
     fputc('\n', out);
 }
@@ -238,7 +219,7 @@ static void print_runaways(const char *option, uint64_t count, FILE *out)
 {
     if (count > 0) {
         fprintf(out, "ran away     a pattern of %s on %" PRIu64 " text%s, left out\n", option,
-                count, plural(count));
+                count, rh_plural(count));
     }
 }
 
@@ -259,10 +240,11 @@ void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
               out);
     }
     uint64_t statements = rh_capture_stats_statements(m->stats);
-    char size[SIZE_TEXT];
+    char size[RH_SIZE_TEXT];
     if (m->output && m->output_bytes > 0 && statements > 0) {
         fprintf(out, "wrote        %s: %s, %.1f bytes a statement\n", m->output,
-                size_text(m->output_bytes, size), (double) m->output_bytes / (double) statements);
+                rh_size_text(m->output_bytes, size),
+                (double) m->output_bytes / (double) statements);
     }
 }
 

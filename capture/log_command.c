@@ -262,38 +262,3 @@ int rh_log_command_run(const struct rh_capture_options *options, const char *con
     rh_capture_stats_release(&c.stats);
     return status;
 }
-
-static int run(void *target, const struct rh_str_list *operands)
-{
-    const struct rh_capture_options *options = target;
-    rh_stop_install();
-    if (operands->count == 0 || strcmp(operands->items[0], "log") != 0) {
-        rh_log(RH_LOG_ERROR,
-               operands->count == 0 ? "nothing to capture from is given"
-                                    : "\"%s\" is nothing to capture from",
-               operands->count ? operands->items[0] : "");
-        rh_log_hint("pgrehearse capture log -o T.trace FILE...");
-        return RH_EXIT_TROUBLE;
-    }
-    if (operands->count == 1) {
-        rh_log(RH_LOG_ERROR, "no log file is given");
-        rh_log_hint("pgrehearse capture log -o T.trace FILE...");
-        return RH_EXIT_TROUBLE;
-    }
-    if (!options->output) {
-        rh_log(RH_LOG_ERROR, "no output is given");
-        rh_log_hint("-o T.trace names the file to write");
-        return RH_EXIT_TROUBLE;
-    }
-    return rh_log_command_run(options, operands->items + 1, operands->count - 1);
-}
-
-int rh_capture_main(int argc, char **argv)
-{
-    struct rh_capture_options options;
-    rh_capture_options_init(&options);
-    rh_log_setup(rh_capture_command.program, RH_LOG_INFO);
-    int status = rh_opt_run(&rh_capture_command, argc, argv, &options, run);
-    rh_capture_options_release(&options);
-    return status;
-}

@@ -12,7 +12,4 @@
 int rh_log_command_run(const struct rh_capture_options *options, const char *const *paths,
                        size_t count);
 
-/* The program: parse the command line and run its command. */
-int rh_capture_main(int argc, char **argv);
-
 #endif

@@ -1,4 +1,4 @@
-#include "capture/log_command.h"
+#include "capture/capture_command.h"
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,7 @@
 #include "capture/packet_files.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/alloc.h"
 #include "common/infile.h"
@@ -28,6 +29,8 @@ struct rh_packet_files {
     struct rh_pcap_packet held;
     char *copy; /* bytes of the packet before the held one */
     size_t copy_cap;
+    uint64_t size_bytes; /* of all on disk */
+    uint64_t read_bytes; /* of those that are closed */
     struct rh_packet_files_counts counts;
 };
 
@@ -39,6 +42,12 @@ struct rh_packet_files *rh_packet_files_new(const char *const *paths, size_t cou
     f->cap = WINDOW_BYTES;
     f->window = rh_malloc(f->cap);
     rh_pcap_parser_init(&f->parser);
+    for (size_t i = 0; i < count; i++) {
+        struct stat st;
+        if (strcmp(paths[i], "-") != 0 && stat(paths[i], &st) == 0 && S_ISREG(st.st_mode)) {
+            f->size_bytes += (uint64_t) st.st_size;
+        }
+    }
     return f;
 }
 
@@ -60,6 +69,12 @@ const struct rh_packet_files_counts *rh_packet_files_count(struct rh_packet_file
     return &f->counts;
 }
 
+double rh_packet_files_progress(const struct rh_packet_files *f)
+{
+    uint64_t done = f->read_bytes + (f->file ? rh_infile_consumed_bytes(f->file) : 0);
+    return f->size_bytes > 0 ? (double) done / (double) f->size_bytes : 0;
+}
+
 static int file_open(struct rh_packet_files *f, struct rh_error *err)
 {
     f->path = f->paths[f->next++];
@@ -76,6 +91,7 @@ static int file_open(struct rh_packet_files *f, struct rh_error *err)
 
 static void file_close(struct rh_packet_files *f)
 {
+    f->read_bytes += rh_infile_consumed_bytes(f->file);
     rh_infile_close(f->file);
     f->file = NULL;
 }

@@ -2,8 +2,7 @@
  * capture/packet_files.h
  *
  * Packets of capture files, one file after the other as one stream: those of a rotation, compressed
- * ones,
- * "-" for standard input.
+ * ones, "-" for standard input.
  */
 #ifndef RH_CAPTURE_PACKET_FILES_H
 #define RH_CAPTURE_PACKET_FILES_H
@@ -34,5 +33,7 @@ void rh_packet_files_free(struct rh_packet_files *f);
 int rh_packet_files_next(struct rh_packet_files *f, struct rh_pcap_packet *packet,
                          struct rh_error *err);
 const struct rh_packet_files_counts *rh_packet_files_count(struct rh_packet_files *f);
+/* How far the files are read, of their bytes on disk, 0 to 1; 0 where that is not known. */
+double rh_packet_files_progress(const struct rh_packet_files *f);
 
 #endif

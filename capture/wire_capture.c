@@ -129,7 +129,12 @@ int rh_wire_capture_check(const struct rh_wire_capture *c, struct rh_error *err)
     return c->failed ? -1 : 0;
 }
 
-const struct rh_wire_counts *rh_wire_capture_counts(const struct rh_wire_capture *c)
+const struct rh_wire_capture_counts *rh_wire_capture_counts(const struct rh_wire_capture *c)
 {
     return &c->counts;
+}
+
+const struct rh_wire_server *rh_wire_capture_server(const struct rh_wire_capture *c)
+{
+    return &c->server;
 }

@@ -19,12 +19,22 @@
 
 struct rh_wire_capture;
 
+enum { RH_WIRE_VERSION_MAX = 63 };
+
+/* The server that was seen. */
+struct rh_wire_server {
+    char
+        address[80]; /* "192.0.2.7:5432", "[2001:db8::1]:5432" of the first session; "": none yet */
+    char version[RH_WIRE_VERSION_MAX + 1]; /* "15.18", as reported; "": not */
+    uint64_t elsewhere;                    /* sessions with another address */
+};
+
 struct rh_wire_limits {
     size_t session_bytes; /* that wait for answers, of one session; 0: 64 MiB */
     size_t bytes;         /* of all; 0: 1 GiB */
 };
 
-struct rh_wire_counts {
+struct rh_wire_capture_counts {
     uint64_t connections;
     uint64_t sessions; /* of these, written */
     uint64_t joined_midway;
@@ -59,6 +69,8 @@ void rh_wire_capture_tcp_sink(struct rh_wire_capture *c, struct rh_tcp_sink *sin
 int rh_wire_capture_finish(struct rh_wire_capture *c, int64_t time_ns, struct rh_error *err);
 /* The same error, at any time. */
 int rh_wire_capture_check(const struct rh_wire_capture *c, struct rh_error *err);
-const struct rh_wire_counts *rh_wire_capture_counts(const struct rh_wire_capture *c);
+/* Valid as long as the capture; filled before the first session is told. */
+const struct rh_wire_server *rh_wire_capture_server(const struct rh_wire_capture *c);
+const struct rh_wire_capture_counts *rh_wire_capture_counts(const struct rh_wire_capture *c);
 
 #endif

@@ -89,11 +89,25 @@ void rh_wire_put_gap(struct rh_wire_session *s, const char *what, uint64_t count
     rh_wire_put_record(s, &r);
 }
 
+/* As a replay compares it with its target. */
+static void see_server(struct rh_wire_server *server, const struct rh_tcp_peer *peer)
+{
+    char address[sizeof server->address];
+    bool v6 = strchr(peer->address, ':') != NULL;
+    snprintf(address, sizeof address, v6 ? "[%s]:%u" : "%s:%u", peer->address,
+             (unsigned) peer->port);
+    if (!server->address[0]) {
+        memcpy(server->address, address, sizeof address);
+    }
+    server->elsewhere += strcmp(server->address, address) != 0;
+}
+
 void rh_wire_tell_session(struct rh_wire_session *s)
 {
     struct rh_wire_capture *c = s->capture;
     if (s->number == 0) {
         s->number = ++c->last_number;
+        see_server(&c->server, &s->info.peer[RH_TCP_SERVER]);
         c->counts.sessions++;
         c->counts.joined_midway += (s->flags & RH_SESSION_JOINED_MIDWAY) != 0;
         rh_wire_put_session(s, RH_TIME_UNKNOWN);
@@ -249,7 +263,7 @@ static void set_said(struct rh_wire_session *s, struct rh_wire_group *g, struct 
 
 static void count(struct rh_wire_session *s, const struct rh_record *r)
 {
-    struct rh_wire_counts *n = &s->capture->counts;
+    struct rh_wire_capture_counts *n = &s->capture->counts;
     n->kinds[r->kind]++;
     n->held[r->hold] += r->hold != RH_REASON_NONE;
     s->not_prepared += r->hold == RH_REASON_NOT_PREPARED;

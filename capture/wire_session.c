@@ -305,11 +305,31 @@ static void take_cancel(struct rh_wire_session *s, const struct rh_pg_wire_event
     }
 }
 
+/* "15.18 (Debian 15.18-1)": up to the blank. */
+static void take_version(struct rh_wire_capture *c, struct rh_span value)
+{
+    size_t len = 0;
+    while (len < value.len && value.data[len] != ' ') {
+        len++;
+    }
+    if (len > 0 && len <= RH_WIRE_VERSION_MAX) {
+        memcpy(c->server.version, value.data, len);
+        c->server.version[len] = '\0';
+    }
+}
+
 static void take_parameter(struct rh_wire_session *s, struct rh_span body)
 {
     struct rh_span name;
     struct rh_span value;
-    if (rh_pg_parameter_decode(body, &name, &value) != 0 || !rh_span_is(name, "application_name")) {
+    if (rh_pg_parameter_decode(body, &name, &value) != 0) {
+        return;
+    }
+    if (rh_span_is(name, "server_version")) {
+        take_version(s->capture, value);
+        return;
+    }
+    if (!rh_span_is(name, "application_name")) {
         return;
     }
     bool was_told = s->application.data != NULL;
@@ -322,7 +342,7 @@ static void take_parameter(struct rh_wire_session *s, struct rh_span body)
 
 static void take_phase(struct rh_wire_session *s, enum rh_pg_wire_phase phase)
 {
-    struct rh_wire_counts *n = &s->capture->counts;
+    struct rh_wire_capture_counts *n = &s->capture->counts;
     switch (phase) {
     case RH_PG_WIRE_ENCRYPTED:
         n->encrypted++;
@@ -455,7 +475,7 @@ static void end_told(struct rh_wire_session *s, enum rh_tcp_end how)
 
 void rh_wire_session_end(struct rh_wire_session *s, enum rh_tcp_end how)
 {
-    struct rh_wire_counts *n = &s->capture->counts;
+    struct rh_wire_capture_counts *n = &s->capture->counts;
     while (s->first) {
         struct rh_wire_group *g = s->first;
         uint8_t txn = g->stray || g->told || g->kind == RH_KIND_CANCEL ? 0 : rh_wire_txn(s, g, 0);

@@ -17,7 +17,8 @@ enum { RH_WIRE_KEY_MAX = 256, RH_WIRE_LOSS_KINDS = 4 };
 struct rh_wire_capture {
     const struct rh_capture_sink *sink;
     struct rh_wire_limits limits;
-    struct rh_wire_counts counts;
+    struct rh_wire_capture_counts counts;
+    struct rh_wire_server server;
     uint32_t last_number;
     size_t waiting_bytes;         /* of all sessions */
     struct rh_map keys;           /* hash of address, pid and key -> session */

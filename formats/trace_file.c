@@ -415,6 +415,9 @@ static void settle_header(struct rh_trace_file *f)
         if (rh_span_is(f->notes[i].name, "server_version") && !f->header.server_version.data) {
             f->header.server_version = f->notes[i].value;
         }
+        if (rh_span_is(f->notes[i].name, "server_address") && !f->header.server_address.data) {
+            f->header.server_address = f->notes[i].value;
+        }
     }
     f->header.settings = all;
     f->header.setting_count = n;

@@ -104,7 +104,7 @@ static bool play(struct sight *s, const uint8_t *data, size_t size, bool midway,
     rh_fuzz_require(rh_wire_capture_finish(c, now_ns + 2, NULL) == 0, "the sink takes all");
     rh_fuzz_require(c->waiting_bytes == 0, "nothing is left behind");
     rh_fuzz_require(c->keys.count == 0, "no key is left behind");
-    const struct rh_wire_counts *counts = rh_wire_capture_counts(c);
+    const struct rh_wire_capture_counts *counts = rh_wire_capture_counts(c);
     /* Where the stream was given up for what it holds, the pieces decide how much is passed over.
      */
     whole = whole && counts->bytes_lost == 0 && counts->written_early == 0;

@@ -49,9 +49,9 @@ completes 'replay' pgrehearse re
 completes '--help --version' pgrehearse --
 completes 'info' pgrehearse help i
 completes '' pgrehearse help info ''
-completes 'log' pgrehearse capture ''
+completes 'log wire' pgrehearse capture ''
 completes 'log' pgrehearse-capture --quiet l
-completes 'log' pgrehearse capture -o shop.trace ''
+completes 'log wire' pgrehearse capture -o shop.trace ''
 completes 'logs.trace.d shop.csv sub dir' pgrehearse capture log ''
 completes '--format= --from=' pgrehearse capture log --f
 completes 'auto csv' pgrehearse capture log --format ''

@@ -174,7 +174,7 @@ int main(int argc, char **argv)
     rh_wire_capture_tcp_sink(capture, &tcp);
     run(listener, &server, &tcp);
     int rc = rh_wire_capture_finish(capture, now(), &err);
-    const struct rh_wire_counts *n = rh_wire_capture_counts(capture);
+    const struct rh_wire_capture_counts *n = rh_wire_capture_counts(capture);
     printf("%llu anomalies, %llu bytes lost\n", (unsigned long long) n->anomalies,
            (unsigned long long) n->bytes_lost);
     rh_wire_capture_free(capture);

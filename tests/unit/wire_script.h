@@ -23,7 +23,7 @@ struct rh_script {
     struct rh_script_turn turns[RH_SCRIPT_TURNS_MAX];
     uint32_t turn_count;
     struct rh_buf out; /* what was captured */
-    struct rh_wire_counts counts;
+    struct rh_wire_capture_counts counts;
     struct rh_wire_limits limits;
     bool joined_midway;
     bool no_steps;   /* in the lines */

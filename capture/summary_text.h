@@ -1,0 +1,28 @@
+/*
+ * capture/summary_text.h
+ *
+ * Words that the summaries of all captures share.
+ */
+#ifndef RH_CAPTURE_SUMMARY_TEXT_H
+#define RH_CAPTURE_SUMMARY_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { RH_SIZE_TEXT = 32 };
+
+/* "512 bytes", "1.5 MB" (units of 1000).  Returns text. */
+const char *rh_size_text(uint64_t bytes, char text[RH_SIZE_TEXT]);
+/* "" or "s". */
+const char *rh_plural(uint64_t n);
+
+struct rh_summary_row {
+    uint64_t count;
+    const char *what;
+};
+
+/* A block of lines, without those of 0; the first one has the label. */
+void rh_summary_rows(const char *label, const struct rh_summary_row *rows, size_t count, FILE *out);
+
+#endif
