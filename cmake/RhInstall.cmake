@@ -17,7 +17,8 @@ add_custom_target(uninstall
     COMMENT "Removing what was installed" VERBATIM USES_TERMINAL)
 
 # As they lie in the source tree, since they point to each other.
-file(GLOB rh_pages CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/docs/*.md")
+file(GLOB rh_pages CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/docs/*.md"
+    "${CMAKE_SOURCE_DIR}/docs/*.schema.json")
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT front)
 install(FILES ${rh_pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT front)
 install(FILES formats/FORMAT.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/formats COMPONENT front)

@@ -10,10 +10,19 @@
 #include "common/opt.h"
 #include "diff/report.h"
 
-enum diff_format { FORMAT_TEXT, FORMAT_JSON };
+/* How to write each of them. */
+struct diff_format {
+    const char *name;
+    int (*write)(const struct rh_report *report, struct rh_report_sink *sink);
+};
+
+static const struct diff_format formats[] = {
+    {"text", rh_report_text},   {"json", rh_report_json}, {"markdown", rh_report_markdown},
+    {"junit", rh_report_junit}, {"csv", rh_report_csv},
+};
 
 struct diff_options {
-    enum diff_format format;
+    const struct diff_format *format;
     const char *output;
     struct rh_str_list gates;
     uint32_t limit;
@@ -29,21 +38,22 @@ struct diff_options {
 
 static int read_format(const char *arg, void *target, struct rh_error *err)
 {
-    if (strcmp(arg, "text") == 0) {
-        *(enum diff_format *) target = FORMAT_TEXT;
-    } else if (strcmp(arg, "json") == 0) {
-        *(enum diff_format *) target = FORMAT_JSON;
-    } else {
-        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is neither text nor json", arg);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(arg, formats[i].name) == 0) {
+            *(const struct diff_format **) target = &formats[i];
+            return 0;
+        }
     }
-    return 0;
+    return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is none of text, json, markdown, junit and csv",
+                        arg);
 }
 
 #define AT(field) offsetof(struct diff_options, field)
 
 static const struct rh_opt options[] = {
-    {"format", 'f', RH_OPT_ARG, "FORMAT", read_format, AT(format), "text or json [default: text]",
-     NULL, "text json"},
+    {"format", 'f', RH_OPT_ARG, "FORMAT", read_format, AT(format),
+     "text, json, markdown (for a pull request), junit or csv\n[default: text]", NULL,
+     "text json markdown junit csv"},
     {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
      "write the report to FILE [default: standard output]", NULL},
     {"gate", 'g', RH_OPT_ARG, "NAME=LIMIT", rh_opt_list, AT(gates),
@@ -67,7 +77,9 @@ static const struct rh_opt options[] = {
     {"judge-anyway", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(judge_anyway),
      "test queries even when the rehearsal is invalid", NULL},
     {"limit", 'n', RH_OPT_ARG, "N", rh_opt_count, AT(limit),
-     "rows of each table of the text report [default: 20]", NULL},
+     "rows of each table of text and markdown, and of junit's\ncases of queries that did not "
+     "regress [default: 20]",
+     NULL},
     {"memory", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(memory_bytes),
      "for statements that wait for their twin; with less the files\n"
      "are read more often [default: 256MB]",
@@ -91,7 +103,8 @@ static const struct rh_opt_command command = {
               "Examples:\n"
               "  pgrehearse diff old.run new.run\n"
               "  pgrehearse diff --gate regressed=0 --gate new-errors=0 old.run new.run\n"
-              "  pgrehearse diff --format json -o report.json shop.trace shop.run\n",
+              "  pgrehearse diff --format json -o report.json shop.trace shop.run\n"
+              "  pgrehearse diff --format markdown old.run new.run | gh pr comment 42 -F -\n",
     .operand_words = "*.trace *.run",
 };
 
@@ -136,8 +149,7 @@ static int write_report(const struct diff_options *o, const struct rh_report *re
         return -1;
     }
     rh_report_sink_init(&sink, file, err);
-    int rc =
-        o->format == FORMAT_JSON ? rh_report_json(report, &sink) : rh_report_text(report, &sink);
+    int rc = o->format->write(report, &sink);
     rh_report_sink_release(&sink);
     if (rc < 0) {
         rh_outfile_discard(file);
@@ -281,7 +293,8 @@ static int run(void *target, const struct rh_str_list *operands)
 int rh_diff_main(int argc, char **argv)
 {
     struct rh_test_rule rule = rh_test_rule_default();
-    struct diff_options o = {.output = "-",
+    struct diff_options o = {.format = &formats[0],
+                             .output = "-",
                              .limit = 20,
                              .memory_bytes = RH_COMPARISON_MEMORY_DEFAULT,
                              .pairs_min = rule.pairs_min,

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diff/escape.h"
+
 static char *unknown(char text[RH_HUMAN_SIZE])
 {
     text[0] = '-';
@@ -81,34 +83,6 @@ char *rh_human_share(uint64_t part, uint64_t whole, char text[RH_HUMAN_SIZE])
     return text;
 }
 
-/* One character of valid UTF-8; -1 and a length of 1 for what is none (RFC 3629). */
-static int32_t next_character(struct rh_span s, size_t *len)
-{
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *p = (const unsigned char *) s.data;
-    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-
-    *len = 1;
-    if (n == 1) {
-        return p[0];
-    }
-    if (n == 0 || p[0] > 0xf4 || n > s.len) {
-        return -1;
-    }
-    uint32_t c = p[0] & (0x7fU >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return -1;
-        }
-        c = c << 6 | (p[i] & 0x3fU);
-    }
-    if (c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
-        return -1;
-    }
-    *len = n;
-    return (int32_t) c;
-}
-
 /* Unassigned or invisible ones that change what the reader sees: C1, direction marks, joiners, BOM.
  */
 static bool is_unsafe(int32_t c)
@@ -139,7 +113,7 @@ void rh_human_text(struct rh_buf *out, struct rh_span s, unsigned max_columns)
     for (size_t i = 0; i < s.len;) {
         size_t len = 1;
         bool blank = is_blank(s.data[i]);
-        int32_t c = blank ? ' ' : next_character(rh_span(s.data + i, s.len - i), &len);
+        int32_t c = blank ? ' ' : rh_utf8_next(rh_span(s.data + i, s.len - i), &len);
         if (blank && (out->len == start || out->data[out->len - 1] == ' ')) {
             i++;
             continue;

@@ -253,6 +253,24 @@ struct rh_interval rh_query_test_interval(const struct rh_query_test *t, enum rh
     return rh_estimate_interval(&m->estimate, t->confidence);
 }
 
+double rh_query_test_q(const struct rh_query_test *t, enum rh_direction direction,
+                       enum rh_measure *measure)
+{
+    enum rh_measure best = RH_MEASURE_MEAN;
+    double q = NAN;
+    for (int i = 0; i < RH_MEASURES; i++) {
+        const struct rh_measure_test *m = &t->measures[i];
+        if (m->tested && !(m->q[direction] >= q)) {
+            q = m->q[direction];
+            best = (enum rh_measure) i;
+        }
+    }
+    if (measure) {
+        *measure = best;
+    }
+    return q;
+}
+
 /* Sets the q of one direction and returns how many tests were made and passed. */
 static void adjust(struct rh_query_test **tests, size_t count, enum rh_direction direction,
                    double limit, size_t *made, size_t *passed)

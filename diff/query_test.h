@@ -84,5 +84,9 @@ void rh_query_tests_decide(struct rh_query_test **tests, size_t count,
                            const struct rh_test_rule *rule);
 /* Of a measure's ratio; NAN when it is not known. */
 struct rh_interval rh_query_test_interval(const struct rh_query_test *t, enum rh_measure measure);
+/* The least q of a direction, and the measure that has it (the mean where nothing was tested: then
+ * NAN).  measure may be NULL. */
+double rh_query_test_q(const struct rh_query_test *t, enum rh_direction direction,
+                       enum rh_measure *measure);
 
 #endif

@@ -21,7 +21,8 @@ struct rh_report {
     const struct rh_gate *gates;
     size_t gate_count;
     enum rh_verdict verdict;
-    uint32_t limit; /* text: rows of each table */
+    uint32_t limit; /* rows of each table of text and Markdown, and JUnit's cases of queries that
+                       did not regress */
     bool colour;    /* text: escape sequences for emphasis */
 };
 
@@ -47,5 +48,12 @@ double rh_report_round_trip_ns(const struct rh_trace_header *h);
 /* At most 110 columns. */
 int rh_report_text(const struct rh_report *report, struct rh_report_sink *sink);
 int rh_report_json(const struct rh_report *report, struct rh_report_sink *sink);
+/* One line a query (RFC 4180). */
+int rh_report_csv(const struct rh_report *report, struct rh_report_sink *sink);
+/* Has failures or errors exactly when the verdict's exit status is not 0. */
+int rh_report_junit(const struct rh_report *report, struct rh_report_sink *sink);
+/* At most RH_MARKDOWN_MAX bytes: GitHub takes comments of 65,536 characters. */
+enum { RH_MARKDOWN_MAX = 60000 };
+int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *sink);
 
 #endif

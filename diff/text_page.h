@@ -8,10 +8,12 @@
 
 #include "diff/human.h"
 #include "diff/report.h"
+#include "diff/summary.h"
 
 enum { RH_PAGE_COLUMNS = 110 };
 
 enum rh_emphasis { RH_PLAIN, RH_BOLD, RH_RED, RH_GREEN, RH_YELLOW };
+enum rh_emphasis rh_page_emphasis(enum rh_tone tone);
 
 struct rh_text_page {
     const struct rh_report *report;

@@ -42,21 +42,9 @@ static char *interval_text(const struct rh_query_result *row, char text[RH_HUMAN
 
 static void page_query_verdict(struct rh_text_page *p, const struct rh_query_result *row)
 {
-    static const struct {
-        const char *word;
-        enum rh_emphasis emphasis;
-    } shown[RH_QUERY_VERDICTS] = {
-        [RH_QUERY_UNTESTED] = {"-", RH_PLAIN},
-        [RH_QUERY_REGRESSED] = {"REGRESSED", RH_RED},
-        [RH_QUERY_IMPROVED] = {"improved", RH_GREEN},
-        [RH_QUERY_SAME] = {"same", RH_PLAIN},
-        [RH_QUERY_UNDECIDED] = {"undecided", RH_YELLOW},
-        [RH_QUERY_NEW] = {"new", RH_PLAIN},
-        [RH_QUERY_GONE] = {"gone", RH_PLAIN},
-    };
-    enum rh_emphasis emphasis = row->minor ? RH_PLAIN : shown[row->verdict].emphasis;
+    enum rh_emphasis emphasis = rh_page_emphasis(rh_query_verdict_tone(row));
     rh_page_begin(p, emphasis);
-    rh_buf_addf(p->out, "%-9s", row->minor ? "minor" : shown[row->verdict].word);
+    rh_buf_addf(p->out, "%-9s", rh_query_verdict_word(row));
     rh_page_end(p, emphasis);
 }
 

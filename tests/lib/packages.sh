@@ -11,7 +11,8 @@ packages_of() {
         libpcre2-dev libpq-dev libssl-dev ;;
     server) echo postgresql ;;
     tests) echo libcmocka-dev libmsgpack-dev clang libclang-rt-dev clang-format clang-tidy jq gzip zstd openssl procps \
-        valgrind git ca-certificates mandoc man-db ;;
+        valgrind git ca-certificates mandoc man-db libxml2-utils \
+        python3 python3-jsonschema ;;
     packaging) echo lintian debootstrap ;;
     bench) echo pgreplay pgbadger zstd time jq tcpdump ;;
     *)

@@ -1,0 +1,318 @@
+#include "diff/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "diff/human.h"
+
+enum {
+    TEXTS_MAX = 1 << 16,
+    FITNESS_COLUMNS = 62, /* after which no further check is named */
+};
+
+const char *rh_tone_name(enum rh_tone tone)
+{
+    static const char *const names[RH_TONES] = {"plain", "good", "bad", "doubt"};
+    return names[tone];
+}
+
+const char *rh_fit_word(enum rh_fit fit)
+{
+    static const char *const words[] = {"VALID", "DEGRADED", "INVALID"};
+    return words[fit];
+}
+
+const char *rh_verdict_word(enum rh_verdict verdict)
+{
+    static const char *const words[] = {"No gates were given: nothing fails by this page.", "PASS",
+                                        "FAIL", "CANNOT JUDGE"};
+    return words[verdict];
+}
+
+static const struct {
+    const char *word;
+    enum rh_tone tone;
+} query_verdicts[RH_QUERY_VERDICTS] = {
+    [RH_QUERY_UNTESTED] = {"-", RH_TONE_PLAIN},
+    [RH_QUERY_REGRESSED] = {"REGRESSED", RH_TONE_BAD},
+    [RH_QUERY_IMPROVED] = {"improved", RH_TONE_GOOD},
+    [RH_QUERY_SAME] = {"same", RH_TONE_PLAIN},
+    [RH_QUERY_UNDECIDED] = {"undecided", RH_TONE_DOUBT},
+    [RH_QUERY_NEW] = {"new", RH_TONE_PLAIN},
+    [RH_QUERY_GONE] = {"gone", RH_TONE_PLAIN},
+};
+
+const char *rh_query_verdict_word(const struct rh_query_result *row)
+{
+    return row->minor ? "minor" : query_verdicts[row->verdict].word;
+}
+
+enum rh_tone rh_query_verdict_tone(const struct rh_query_result *row)
+{
+    return row->minor ? RH_TONE_PLAIN : query_verdicts[row->verdict].tone;
+}
+
+/* What the functions below share.  A line's text lies between its begin and its end in the buffer,
+ * which may move: so places are kept, and spans made at last. */
+struct writer {
+    struct rh_summary *summary;
+    const struct rh_report *report;
+    const struct rh_result *result;
+    struct rh_buf *out;
+    size_t from[RH_SUMMARY_LINES];
+};
+
+static void begin_line(struct writer *w, enum rh_summary_line line, const char *label,
+                       enum rh_tone tone)
+{
+    w->summary->lines[line].label = label;
+    w->summary->lines[line].tone = tone;
+    w->from[line] = w->out->len;
+}
+
+static void end_line(struct writer *w, enum rh_summary_line line)
+{
+    w->summary->lines[line].text.len = w->out->len - w->from[line];
+}
+
+static void sum_gates(struct writer *w)
+{
+    static const enum rh_tone tones[] = {RH_TONE_PLAIN, RH_TONE_GOOD, RH_TONE_BAD, RH_TONE_DOUBT};
+    const struct rh_report *report = w->report;
+
+    begin_line(w, RH_SUMMARY_GATES, rh_verdict_word(report->verdict), tones[report->verdict]);
+    const char *separator = "";
+    for (size_t i = 0; i < report->gate_count; i++) {
+        const struct rh_gate *g = &report->gates[i];
+        if (g->state == RH_GATE_FAIL) {
+            rh_buf_addf(w->out, "%s%s %.10g > %.10g", separator, rh_gate_name(g->kind), g->actual,
+                        g->limit);
+            separator = ", ";
+        }
+    }
+    end_line(w, RH_SUMMARY_GATES);
+}
+
+/* The checks that are worst, as many as fit. */
+static void sum_fitness(struct writer *w)
+{
+    static const enum rh_tone tones[] = {RH_TONE_GOOD, RH_TONE_DOUBT, RH_TONE_BAD};
+    const struct rh_fitness *f = &w->result->fitness;
+    size_t start = w->out->len;
+    begin_line(w, RH_SUMMARY_TRUST, "Trust", tones[f->verdict]);
+    rh_buf_addf(w->out, "the rehearsal is %s", rh_fit_word(f->verdict));
+    if (rh_result_withholds(w->result)) {
+        rh_buf_add_cstr(w->out, " and judges no query");
+    }
+    const char *separator = ": ";
+    for (int i = 0; i < RH_CHECKS; i++) {
+        enum rh_check check = (enum rh_check) i;
+        if (f->verdict == RH_FIT_VALID || f->checks[i].state != f->verdict) {
+            continue;
+        }
+        if (w->out->len - start > FITNESS_COLUMNS) {
+            rh_buf_add_cstr(w->out, ", ...");
+            break;
+        }
+        rh_buf_addf(w->out, "%s%s %.4g", separator, rh_check_name(check), f->checks[i].actual);
+        separator = ", ";
+    }
+    end_line(w, RH_SUMMARY_TRUST);
+}
+
+/* "12.10x to 15.00x (99.8 %), q 3e-12", of the measure that says most surely. */
+static void sum_how_sure(struct writer *w, const struct rh_query_test *t,
+                         enum rh_direction direction)
+{
+    enum rh_measure best;
+    double q = rh_query_test_q(t, direction, &best);
+    char a[RH_HUMAN_SIZE];
+    char b[RH_HUMAN_SIZE];
+    struct rh_interval interval = rh_query_test_interval(t, best);
+    rh_buf_addf(w->out, "%s %s to %s (%.4g %% sure), q ", rh_measure_name(best),
+                rh_human_ratio(interval.low, a), rh_human_ratio(interval.high, b),
+                100 * t->confidence);
+    rh_buf_addf(w->out, q < 1e-9 ? "< 1e-9" : "%.1e", q);
+}
+
+/* The queries of one verdict together, and in a line of its own the one that matters most. */
+static void sum_changed(struct writer *w, enum rh_query_verdict verdict)
+{
+    const struct rh_result *r = w->result;
+    const struct rh_query_result *first = NULL;
+    bool slower = verdict == RH_QUERY_REGRESSED;
+    enum rh_summary_line line = slower ? RH_SUMMARY_SLOWER : RH_SUMMARY_FASTER;
+    uint32_t count = 0;
+    double added_ns = 0;
+    char a[RH_HUMAN_SIZE];
+    char b[RH_HUMAN_SIZE];
+
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        const struct rh_query_result *row = &r->queries[i];
+        if (row->verdict == verdict && !row->minor) {
+            first = first && slower ? first : row; /* ranked by time added */
+            added_ns += row->time_added_ns;
+            count++;
+        }
+    }
+    begin_line(w, line, slower ? "Slower" : "Faster",
+               !count   ? RH_TONE_PLAIN
+               : slower ? RH_TONE_BAD
+                        : RH_TONE_GOOD);
+    if (!first) {
+        rh_buf_addf(w->out, "no query %s", slower ? "regressed" : "improved");
+    } else {
+        rh_buf_addf(w->out, "%s quer%s %s: %s (%+.1f %% of the base's time)",
+                    rh_human_count(count, a), count == 1 ? "y" : "ies",
+                    slower ? "regressed" : "improved", rh_human_duration_signed(added_ns, b),
+                    100 * added_ns / r->base_time_ns);
+    }
+    uint32_t minor = r->verdicts[verdict] - count;
+    if (minor > 0) {
+        rh_buf_addf(w->out, "%s %s of less than %.1f %% of it", first ? "; and" : " but",
+                    rh_human_count(minor, a), RH_IMPACT_MINOR_PCT);
+    }
+    end_line(w, line);
+    if (first) {
+        line = slower ? RH_SUMMARY_SLOWEST : RH_SUMMARY_FASTEST;
+        begin_line(w, line, "", RH_TONE_PLAIN);
+        rh_buf_addf(w->out, "%016" PRIx64 " %s, %s: ", first->query->fingerprint,
+                    rh_human_duration_signed(first->time_added_ns, a),
+                    rh_human_ratio(first->ratio, b));
+        sum_how_sure(w, &first->test, slower ? RH_SLOWER : RH_FASTER);
+        end_line(w, line);
+    }
+}
+
+static uint32_t count_why(const struct rh_result *r, const char *why)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        const struct rh_query_result *row = &r->queries[i];
+        n += row->verdict == RH_QUERY_UNDECIDED && row->why && strcmp(row->why, why) == 0;
+    }
+    return n;
+}
+
+static void sum_others(struct writer *w)
+{
+    static const struct {
+        const char *why;
+        const char *text;
+    } reasons[] = {
+        {RH_WHY_FEW, "too few calls"},
+        {RH_WHY_BURST, "all at one time"},
+        {RH_WHY_NOISY, "too noisy"},
+        {RH_WHY_SMALL, "less than --min-change"},
+        {RH_WHY_MEMORY, "not enough --memory"},
+    };
+    const struct rh_result *r = w->result;
+    char n[RH_HUMAN_SIZE];
+    begin_line(w, RH_SUMMARY_OTHERS, "Others", RH_TONE_PLAIN);
+    rh_buf_addf(w->out, "%s the same, ", rh_human_count(r->verdicts[RH_QUERY_SAME], n));
+    rh_buf_addf(w->out, "%s undecided", rh_human_count(r->verdicts[RH_QUERY_UNDECIDED], n));
+    const char *separator = " (";
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        uint32_t count = count_why(r, reasons[i].why);
+        if (count > 0) {
+            rh_buf_addf(w->out, "%s%s %s", separator, rh_human_count(count, n), reasons[i].text);
+            separator = ", ";
+        }
+    }
+    rh_buf_add_cstr(w->out, r->verdicts[RH_QUERY_UNDECIDED] ? ")" : "");
+    if (r->verdicts[RH_QUERY_UNTESTED] > 0) {
+        rh_buf_addf(w->out, ", %s not tested", rh_human_count(r->verdicts[RH_QUERY_UNTESTED], n));
+    }
+    end_line(w, RH_SUMMARY_OTHERS);
+}
+
+static void sum_speed(struct writer *w)
+{
+    const struct rh_result *r = w->result;
+    if (r->latency == RH_LATENCY_ABSOLUTE && r->comparison->paired && !rh_result_withholds(r)) {
+        sum_changed(w, RH_QUERY_REGRESSED);
+        sum_changed(w, RH_QUERY_IMPROVED);
+        sum_others(w);
+        return;
+    }
+    begin_line(w, RH_SUMMARY_SLOWER, "Slower", RH_TONE_DOUBT);
+    rh_buf_add_cstr(w->out, rh_result_withholds(r)
+                                ? "not judged: see the checks; --judge-anyway does"
+                            : r->latency == RH_LATENCY_RELATIVE
+                                ? "not judged: the sides' times were taken at different places"
+                            : r->latency == RH_LATENCY_NONE
+                                ? "not judged: a side has no times"
+                                : "not judged: without pairs queries are not tested");
+    end_line(w, RH_SUMMARY_SLOWER);
+}
+
+static void sum_failing(struct writer *w)
+{
+    const struct rh_result *r = w->result;
+    char a[RH_HUMAN_SIZE];
+    char b[RH_HUMAN_SIZE];
+    begin_line(w, RH_SUMMARY_FAILS, "Fails", r->new_errors > 0 ? RH_TONE_BAD : RH_TONE_PLAIN);
+    if (r->new_errors > 0) {
+        rh_buf_addf(w->out, "%s new errors, of %s kind%s", rh_human_count(r->new_errors, a),
+                    rh_human_count(r->new_error_groups, b), r->new_error_groups > 1 ? "s" : "");
+    } else {
+        rh_buf_add_cstr(w->out, "no new errors");
+    }
+    if (r->new_by_chance > 0) {
+        rh_buf_addf(w->out, "; %s more that may be chance (deadlocks, timeouts, conflicts)",
+                    rh_human_count(r->new_by_chance, a));
+    }
+    end_line(w, RH_SUMMARY_FAILS);
+}
+
+static void sum_coverage(struct writer *w)
+{
+    const struct rh_result *r = w->result;
+    const struct rh_side_summary *candidate = &r->comparison->side[RH_CANDIDATE];
+    char a[RH_HUMAN_SIZE];
+    char b[RH_HUMAN_SIZE];
+
+    begin_line(w, RH_SUMMARY_RAN, "Ran",
+               r->missing > 0 || !r->complete ? RH_TONE_DOUBT : RH_TONE_PLAIN);
+    rh_buf_addf(w->out, "%s statements in the candidate, %s of the base's did not",
+                rh_human_count(candidate->calls, a), rh_human_count(r->missing, b));
+    if (candidate->lag.count > 0) {
+        rh_buf_addf(w->out, "; lag p99 %s",
+                    rh_human_duration((double) rh_hist_quantile(&candidate->lag, 0.99), a));
+    }
+    end_line(w, RH_SUMMARY_RAN);
+    for (int side = 0; side < RH_SIDES; side++) {
+        const struct rh_trace_file *f = r->comparison->file[side];
+        if (!rh_trace_file_complete(f)) {
+            enum rh_summary_line line =
+                side == RH_BASE ? RH_SUMMARY_BASE_CUT : RH_SUMMARY_CANDIDATE_CUT;
+            begin_line(w, line, "", RH_TONE_DOUBT);
+            rh_buf_addf(w->out, "The %s is not whole: ", side == RH_BASE ? "base" : "candidate");
+            rh_human_text(w->out, rh_span_cstr(rh_trace_file_incomplete_reason(f)), 80);
+            end_line(w, line);
+        }
+    }
+}
+
+void rh_summary_make(struct rh_summary *s, const struct rh_report *report)
+{
+    *s = (struct rh_summary){0};
+    rh_buf_init(&s->texts, TEXTS_MAX);
+    struct writer w = {.summary = s, .report = report, .result = report->result, .out = &s->texts};
+    sum_fitness(&w);
+    sum_gates(&w);
+    sum_speed(&w);
+    sum_failing(&w);
+    sum_coverage(&w);
+    const char *texts = rh_buf_cstr(&s->texts);
+    for (int i = 0; i < RH_SUMMARY_LINES; i++) {
+        s->lines[i].text.data = texts + w.from[i];
+    }
+}
+
+void rh_summary_release(struct rh_summary *s)
+{
+    rh_buf_release(&s->texts);
+}
