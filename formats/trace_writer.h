@@ -11,6 +11,8 @@
 #ifndef RH_FORMATS_TRACE_WRITER_H
 #define RH_FORMATS_TRACE_WRITER_H
 
+#include <stdbool.h>
+
 #include "common/error.h"
 #include "formats/record.h"
 #include "formats/trace_header.h"
@@ -37,6 +39,12 @@ int rh_trace_writer_put_session(struct rh_trace_writer *w, const struct rh_sessi
 void rh_trace_writer_end_session(struct rh_trace_writer *w, uint32_t number);
 /* The same for a copy (by --scale) of it. */
 void rh_trace_writer_end_copy(struct rh_trace_writer *w, uint32_t number, uint32_t copy);
+
+/* The session goes on in another file, `to`, which is told what is known of it and what it has made
+ * of itself (session_state.h); here it takes no more records, and is marked as left open.  False:
+ * there is no such session here, or it has ended. */
+bool rh_trace_writer_hand_over(struct rh_trace_writer *from, struct rh_trace_writer *to,
+                               uint32_t number);
 
 /* OPEN, CLOSE and GAP records may come for session 0 (the whole capture) too. */
 int rh_trace_writer_add(struct rh_trace_writer *w, const struct rh_record *r, struct rh_error *err);

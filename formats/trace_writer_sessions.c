@@ -1,3 +1,5 @@
+#include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "common/alloc.h"
@@ -192,10 +194,10 @@ static bool know_name(uint64_t group[4], uint64_t hash)
     return false;
 }
 
-void rh_trace_writer_apply(struct rh_trace_writer *w, const struct rh_trace_row *row,
-                           const struct rh_trace_row_store *store)
+/* What a row makes of session s, which is the row's own or goes on for it. */
+static void apply_to(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
+                     const struct rh_trace_row *row, const struct rh_trace_row_store *store)
 {
-    struct rh_trace_writer_session *s = row->session;
     if (row->tmpl == RH_NO_STRING) {
         return;
     }
@@ -214,4 +216,79 @@ void rh_trace_writer_apply(struct rh_trace_writer *w, const struct rh_trace_row 
     if (changes) {
         memset(s->known_names, 0, sizeof s->known_names);
     }
+}
+
+void rh_trace_writer_apply(struct rh_trace_writer *w, const struct rh_trace_row *row,
+                           const struct rh_trace_row_store *store)
+{
+    apply_to(w, row->session, row, store);
+}
+
+struct waiting {
+    const struct rh_trace_row *row;
+    const struct rh_trace_row_store *store;
+};
+
+static int compare_waiting(const void *a, const void *b)
+{
+    const struct waiting *x = a;
+    const struct waiting *y = b;
+    return (x->row->ordinal > y->row->ordinal) - (x->row->ordinal < y->row->ordinal);
+}
+
+static uint32_t find_waiting(const struct rh_trace_window *win,
+                             const struct rh_trace_writer_session *s, struct waiting *found)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < win->count; i++) {
+        const struct rh_trace_row *row = &win->rows[i];
+        if (row->session == s && rh_kind_has_ordinal((enum rh_kind) row->kind)) {
+            found[n++] = (struct waiting){row, &win->store};
+        }
+    }
+    return n;
+}
+
+/* Rows that are not sealed yet make something of their session too, in the order of ordinals,
+ * whichever of the two windows they wait in. */
+static void apply_waiting(struct rh_trace_writer *w, const struct rh_trace_writer_session *s,
+                          struct rh_trace_writer_session *heir)
+{
+    if (s->pending_rows == 0) {
+        return;
+    }
+    struct waiting *rows = rh_calloc(s->pending_rows, sizeof *rows);
+    uint32_t n = find_waiting(&w->window, s, rows);
+    n += find_waiting(&w->late, s, rows + n);
+    qsort(rows, n, sizeof *rows, compare_waiting);
+    for (uint32_t i = 0; i < n; i++) {
+        apply_to(w, heir, rows[i].row, rows[i].store);
+    }
+    rh_free(rows);
+}
+
+bool rh_trace_writer_hand_over(struct rh_trace_writer *from, struct rh_trace_writer *to,
+                               uint32_t number)
+{
+    struct rh_trace_writer_session *s = rh_map_get(&from->sessions, session_key(number, 0));
+    if (!s || s->ended) {
+        return false;
+    }
+    struct rh_trace_writer_session *heir = rh_trace_writer_find_session(to, number, 0);
+    rh_session_copy(&heir->s, &s->s, &heir->texts);
+    heir->s.flags |= RH_SESSION_JOINED_MIDWAY;
+    heir->opened = s->opened;
+    heir->closed = s->closed;
+    heir->last_ordinal = s->last_ordinal;
+    heir->last_start = s->last_start;
+    for (uint32_t i = 0; i < s->state.count; i++) {
+        const struct rh_state_item *item = &s->state.items[i];
+        rh_session_state_put(&heir->state, item->kind, item->name, item->text);
+    }
+    heir->state.incomplete |= s->state.incomplete;
+    apply_waiting(from, s, heir);
+    s->s.flags |= RH_SESSION_LEFT_OPEN;
+    s->changed = true;
+    rh_trace_writer_end_session(from, number);
+    return true;
 }
