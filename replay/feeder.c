@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/clock.h"
+#include "replay/plan_window.h"
 
 /* A cancelled statement of unknown start is not taken to have run longer: idleness before it is
  * likelier then, and it would hold its locks all the time. */
@@ -60,13 +61,49 @@ static struct rh_feed *heap_take(struct rh_feeder *f)
     return top;
 }
 
+/* A part of a capture may begin within a transaction of the session, which was too long for the
+ * part before. */
+static int find_first(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
+                      struct rh_error *err)
+{
+    struct rh_session_cursor ahead = feed->cursor;
+    struct rh_plan_seen seen = {0};
+    int count;
+    do {
+        rh_arena_clear(&batch->arena);
+        count = rh_session_cursor_read(&ahead, f->cache, batch->records, batch->cap, RH_BATCH_BYTES,
+                                       &batch->arena, err);
+        for (int i = 0; i < count; i++) {
+            if (rh_kind_has_ordinal(batch->records[i].kind)) {
+                rh_plan_seen_add(&seen, &batch->records[i]);
+            }
+        }
+    } while (count > 0 && !seen.is_settled);
+    rh_arena_clear(&batch->arena);
+    feed->planned->first_ordinal = seen.start_ordinal;
+    return count < 0 ? -1 : 0;
+}
+
+/* To the first record of the window, or of the whole trace. */
+static int seek(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
+                struct rh_error *err)
+{
+    if (f->plan->from_ns != INT64_MIN) {
+        return rh_session_cursor_seek(&feed->cursor, f->cache, f->plan->from_ns, batch->state, err);
+    }
+    if (rh_session_cursor_seek_ordinal(&feed->cursor, f->cache, 1, batch->state, err) != 0) {
+        return -1;
+    }
+    return find_first(f, feed, batch, err);
+}
+
 /* What the session had made of itself when its first record to be sent comes. */
 static int restore(struct rh_feeder *f, struct rh_feed *feed, struct rh_batch *batch,
                    struct rh_error *err)
 {
     batch->state = rh_malloc(sizeof *batch->state);
     rh_session_state_init(batch->state);
-    if (rh_session_cursor_seek(&feed->cursor, f->cache, f->plan->from_ns, batch->state, err) != 0) {
+    if (seek(f, feed, batch, err) != 0) {
         return -1;
     }
 

@@ -137,7 +137,7 @@ static void plan_session(struct planner *p, uint32_t i, struct rh_plan_session *
         ps->close_ns = ps->open_ns;
     }
     ps->rest = ps->unsent;
-    ps->restore = ps->is_initial && plan->from_ns != INT64_MIN;
+    ps->restore = ps->is_initial && (plan->from_ns != INT64_MIN || plan->is_part);
     ps->close_early = !closed_known(s) && (plan->closes_unknown || p->options->max_connections > 0);
     if (!p->scanned) {
         return;
@@ -289,6 +289,7 @@ int rh_plan_new(struct rh_plan **out, struct rh_trace_file *file,
     plan->speed_is_max = options->speed.is_max;
     plan->from_ns = options->from_ns;
     plan->to_ns = options->to_ns;
+    plan->is_part = rh_trace_header_setting(rh_trace_file_header(file), "continues").data != NULL;
     rh_map_init(&plan->by_number);
     rh_time_map_init(&plan->map, 0, options->speed.factor);
 

@@ -24,14 +24,16 @@ struct rh_worker;
 struct rh_plan_session {
     const struct rh_session *session; /* as captured */
     uint32_t trace_index;             /* in rh_trace_index */
-    bool restore;     /* it ran at --from: state is restored before its first statement */
+    bool restore;     /* it ran at --from, or in the file before this one: state is restored before
+                         its first statement */
     bool is_initial;  /* it ran when the window began: connected before the clock starts */
     bool close_early; /* its end was not captured and slots are scarce: closes after its last record
                        */
     enum rh_reason unsent;  /* not NONE: it is never opened, for this reason */
     int64_t open_ns;        /* trace time */
     int64_t close_ns;       /* trace time; RH_TIME_UNKNOWN: open to the end */
-    uint64_t first_ordinal; /* what lies before is outside the window */
+    uint64_t first_ordinal; /* what lies before is outside the window; in a part of a capture that
+                               is replayed whole the feeder finds it */
     uint64_t end_ordinal;   /* first of a transaction that is open at --to; UINT64_MAX: none */
     uint32_t closed_before; /* how many had closed, in the capture, before it opened */
     uint32_t close_rank;    /* its place in the order of closing; UINT32_MAX: it did not close */
@@ -52,6 +54,7 @@ struct rh_plan_session {
 struct rh_plan {
     const struct rh_trace_index *index;
     bool speed_is_max;
+    bool is_part; /* the trace goes on where another file ended (FORMAT.md, "continues") */
     struct rh_time_map map;
     int64_t from_ns;
     int64_t to_ns;
