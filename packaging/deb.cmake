@@ -54,8 +54,8 @@ set(CPACK_DEBIAN_FRONT_DESCRIPTION "${rh_about}\
 This package has the command pgrehearse, which runs the other programs and
 tells what their files hold, and the documentation.")
 set(CPACK_DEBIAN_CAPTURE_DESCRIPTION "${rh_about}\
-This package makes a trace of production's workload. It needs no PostgreSQL
-library.")
+This package makes a trace of production's workload, of its log or of what
+goes over the wire. It needs no PostgreSQL library.")
 set(CPACK_DEBIAN_REPLAY_DESCRIPTION "${rh_about}\
 This package replays a trace on a server and records what came of each
 statement.")
