@@ -90,7 +90,7 @@ aside() {
     times=()
     if step 'clang: the whole tree, and the fuzz targets' build fuzz; then
         step 'clang-tidy: every file' count_lines tests/lint/tidy.sh build/fuzz
-        step "fuzzing: each target for $fuzz_seconds s" count_lines tests/fuzz/run.sh build/fuzz "$fuzz_seconds" "$report"
+        step "fuzzing: each target for $fuzz_seconds s" count_lines tests/fuzz/run.sh build/fuzz "$fuzz_seconds" "$report" 1
     fi
     {
         echo "$passed $failed"

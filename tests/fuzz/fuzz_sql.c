@@ -1,11 +1,13 @@
 /* The scanner, the template, the fingerprint, the classification and the masking of any bytes. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/secret.h"
 #include "fuzz_target.h"
 #include "sql_property.h"
 
-/* Between the markers stand pieces of the text, in their order. */
+/* Between the markers stand pieces of the text, in their order.  Not for texts that hold a marker's
+ * inside: with a quote of a real one beside it, it could be taken for one. */
 static int is_text_with_markers(struct rh_span masked, struct rh_span text)
 {
     size_t marker_len = strlen(RH_SECRET_MARKER);
@@ -27,6 +29,11 @@ static int is_text_with_markers(struct rh_span masked, struct rh_span text)
     return markers > 0;
 }
 
+static bool holds_marker(struct rh_span text)
+{
+    return memmem(text.data, text.len, &RH_SECRET_MARKER[1], strlen(RH_SECRET_MARKER) - 2) != NULL;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct sql_property property;
@@ -38,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rh_span text = {(const char *) data, size};
     const char *wrong = sql_property_check(&property, text);
     rh_fuzz_require(!wrong, wrong ? wrong : "");
-    if (rh_secret_mask(text, &masked)) {
+    if (rh_secret_mask(text, &masked) && !holds_marker(text)) {
         rh_fuzz_require(is_text_with_markers(rh_buf_span(&masked), text),
                         "the masked text is the text with markers");
     }

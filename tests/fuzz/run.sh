@@ -2,13 +2,14 @@
 # Runs every fuzz target of a build directory for some seconds each, as many at a time as there are
 # processors.
 #
-#     tests/fuzz/run.sh BUILD SECONDS KEEP     the last line is "N passed, N failed"
+#     tests/fuzz/run.sh BUILD SECONDS KEEP [SEED]     the last line is "N passed, N failed"
 #
+# With a SEED the search takes the same way each time, so that it judges a change, not its luck.
 # New inputs go to a temporary folder, as the corpus of the tree is what somebody chose; inputs that
 # crash, hang or take too much memory are kept in KEEP/crashes-TARGET.
 set -u
 build=$1
-export seconds=$2 keep=$3
+export seconds=$2 keep=$3 seed=${4:-0}
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 case $build in /*) ;; *) build=$OLDPWD/$build ;; esac
 case $keep in /*) ;; *) keep=$OLDPWD/$keep ;; esac
@@ -23,7 +24,7 @@ fuzz() {
     [ "$seconds" -gt 0 ] || limit=(-runs=0)
     mkdir -p "$work/$target" "$crashes"
     # Numbers that mean "time" are for hangs alone: a slow input on a busy machine is no finding.
-    if "$build/bin/$target" "${limit[@]}" -timeout=120 -rss_limit_mb=2560 -max_len=8192 -use_value_profile=0 \
+    if "$build/bin/$target" "${limit[@]}" -seed="$seed" -timeout=120 -rss_limit_mb=2560 -max_len=8192 -use_value_profile=0 \
         -print_final_stats=1 -artifact_prefix="$crashes/" "$work/$target" "$corpus/$target" \
         >"$work/$target.log" 2>&1; then
         rmdir "$crashes"

@@ -1,0 +1,1 @@
+'a'<password removed by pgrehearse>' user u password ''x''' '
