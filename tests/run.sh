@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that CI runs, on a fresh Debian 12 as root or with sudo: packages, lint, builds with gcc
 # and clang, clang-tidy, all tests under AddressSanitizer and UBSan, the replay's under
-# ThreadSanitizer, those that judge the optimised programs, and a minute of each fuzz target.
+# ThreadSanitizer, those that judge the optimised programs, and up to a minute of each fuzz target.
 #
 #     bash tests/run.sh
 #
@@ -10,7 +10,8 @@
 # target; the exit status is 0 if none failed.  Most integration tests wait more than they work, so
 # what takes processor time alone (clang, clang-tidy, fuzzing) goes on beside them at a low priority.
 #
-#     PGREHEARSE_FUZZ_SECONDS   for each fuzz target (default: 60; 0: the corpus alone)
+#     PGREHEARSE_FUZZ_SECONDS   for each fuzz target that reads what comes from outside, a third for
+#                               the others (default: 60; 0: the corpus alone)
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 exec </dev/null
@@ -90,7 +91,8 @@ aside() {
     times=()
     if step 'clang: the whole tree, and the fuzz targets' build fuzz; then
         step 'clang-tidy: every file' count_lines tests/lint/tidy.sh build/fuzz
-        step "fuzzing: each target for $fuzz_seconds s" count_lines tests/fuzz/run.sh build/fuzz "$fuzz_seconds" "$report" 1
+        step "fuzzing: each target for $fuzz_seconds s, a third for some" \
+            count_lines tests/fuzz/run.sh build/fuzz "$fuzz_seconds" "$report" 1 $((fuzz_seconds / 3))
     fi
     {
         echo "$passed $failed"

@@ -2,14 +2,16 @@
 # Runs every fuzz target of a build directory for some seconds each, as many at a time as there are
 # processors.
 #
-#     tests/fuzz/run.sh BUILD SECONDS KEEP [SEED]     the last line is "N passed, N failed"
+#     tests/fuzz/run.sh BUILD SECONDS KEEP [SEED [LESS]]     the last line is "N passed, N failed"
 #
-# With a SEED the search takes the same way each time, so that it judges a change, not its luck.
+# With a SEED the search takes the same way each time, so that it judges a change, not its luck.  LESS
+# seconds, if given, are for the targets that read neither a trace, nor a csvlog, nor the protocol,
+# nor SQL.
 # New inputs go to a temporary folder, as the corpus of the tree is what somebody chose; inputs that
 # crash, hang or take too much memory are kept in KEEP/crashes-TARGET.
 set -u
 build=$1
-export seconds=$2 keep=$3 seed=${4:-0}
+export seconds=$2 keep=$3 seed=${4:-0} less=${5:-$2}
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 case $build in /*) ;; *) build=$OLDPWD/$build ;; esac
 case $keep in /*) ;; *) keep=$OLDPWD/$keep ;; esac
@@ -20,8 +22,10 @@ trap 'exit 143' TERM
 export work build corpus=$PWD/corpus
 
 fuzz() {
-    local target=$1 crashes=$keep/crashes-$1 limit=(-max_total_time="$seconds")
-    [ "$seconds" -gt 0 ] || limit=(-runs=0)
+    local target=$1 crashes=$keep/crashes-$1 time=$seconds limit
+    case $target in fuzz_trace | fuzz_capture | fuzz_pg_scan | fuzz_wire | fuzz_sql) ;; *) time=$less ;; esac
+    limit=(-max_total_time="$time")
+    [ "$time" -gt 0 ] || limit=(-runs=0)
     mkdir -p "$work/$target" "$crashes"
     # Numbers that mean "time" are for hangs alone: a slow input on a busy machine is no finding.
     if "$build/bin/$target" "${limit[@]}" -seed="$seed" -timeout=120 -rss_limit_mb=2560 -max_len=8192 -use_value_profile=0 \
@@ -33,7 +37,8 @@ fuzz() {
             /number_of_executed_units/ { runs = $2 }
             END { printf "%s: %d inputs, %s edges, corpus %s\n", target, runs, cov, corp }' "$work/$target.log"
     else
-        echo "$target: FAILED; the input is in $crashes"
+        echo "$target: FAILED; the input is in $crashes; small ones in base64:"
+        find "$crashes" -type f -size -2k -exec base64 -w 0 {} \; -exec echo \;
         grep -vE '^#[0-9]|^INFO|^stat::' "$work/$target.log" | head -n 40
     fi
 }
