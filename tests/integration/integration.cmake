@@ -1,15 +1,15 @@
 # Whole rehearsals through the commands, each with a server and a temporary folder of its own.  The
 # limit is far above what they take; it ends what would hang.
 if(RH_SANITIZE)
-    set(rh_tpcb_transactions 15)
+    set(rh_tpcb TPCB_TRANSACTIONS=15 TPCB_PAIRS=some)
 else()
-    set(rh_tpcb_transactions 30)
+    set(rh_tpcb TPCB_TRANSACTIONS=30)
 endif()
 foreach(name tpcb damage lock demo)
     add_test(NAME integration.${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}.sh")
     set_tests_properties(integration.${name} PROPERTIES
         LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77
-        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin;TPCB_TRANSACTIONS=${rh_tpcb_transactions}")
+        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin;${rh_tpcb}")
 endforeach()
 
 # Connections by themselves, without the commands.
