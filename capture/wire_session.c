@@ -10,6 +10,7 @@
 #include "common/alloc.h"
 #include "common/hash.h"
 #include "formats/pg_message.h"
+#include "formats/pg_wire_outcome.h"
 
 enum {
     COPY_CHUNK_BYTES = 64 * 1024,
@@ -140,74 +141,21 @@ static struct rh_wire_group *group_of(struct rh_wire_session *s, uint64_t serial
     return g;
 }
 
-static bool is_execution(char message)
-{
-    return message == 'E' || message == 'Q' || message == 'F';
-}
-
-static void add_result(struct rh_wire_group *g, const struct rh_pg_wire_event *ev)
-{
-    const struct rh_pg_wire_answer *a = &ev->answer;
-    struct rh_outcome *o = &g->outcome;
-    o->rows = a->rows;
-    o->results = a->results;
-    if (a->tag.len > 0 && a->tag.len <= sizeof g->tag) {
-        memcpy(g->tag, a->tag.data, a->tag.len);
-        o->tag = rh_span(g->tag, a->tag.len);
-    }
-    g->settled = true;
-}
-
 static void take_answer(struct rh_wire_session *s, const struct rh_pg_wire_event *ev)
 {
-    const struct rh_pg_wire_answer *a = &ev->answer;
     struct rh_wire_group *g = group_of(s, ev->serial);
     if (!g || g->kind == RH_KIND_CANCEL) {
         return;
     }
-    struct rh_outcome *o = &g->outcome;
-    bool counts = is_execution(ev->message) || g->kind == RH_KIND_PROTOCOL;
-    if (o->first_ns == RH_TIME_UNKNOWN) {
-        o->first_ns = a->first_ns;
-    }
-    if (a->end != RH_PG_WIRE_UNKNOWN) {
-        o->bytes = (o->bytes == RH_COUNT_UNKNOWN ? 0 : o->bytes) + a->bytes;
-    }
-    if (is_execution(ev->message)) {
-        add_result(g, ev);
-    }
-    switch (a->end) {
-    case RH_PG_WIRE_DONE:
-    case RH_PG_WIRE_SUSPENDED:
-        if (counts && o->sqlstate == RH_SQLSTATE_UNKNOWN) {
-            o->sqlstate = 0;
-        }
-        break;
-    case RH_PG_WIRE_FAILED:
-        if (o->sqlstate == RH_SQLSTATE_UNKNOWN || o->sqlstate == 0) {
-            o->sqlstate = a->sqlstate;
-        }
-        break;
-    case RH_PG_WIRE_SKIPPED:
-        g->skipped =
-            g->skipped || (is_execution(ev->message) && o->sqlstate == RH_SQLSTATE_UNKNOWN);
-        break;
-    case RH_PG_WIRE_UNKNOWN:
-        g->lost = g->lost || counts;
-        break;
-    }
-    /* The server commits at Sync: only then the client has what it waits for. */
-    if (a->end != RH_PG_WIRE_UNKNOWN && (counts || ev->message == 'S')) {
-        o->done_ns = ev->time_ns;
-    }
-    if (ev->status) {
-        o->tx_status = ev->status;
-    }
+    uint32_t marks = rh_pg_wire_outcome_add(&g->outcome, g->tag, g->kind == RH_KIND_PROTOCOL, ev);
+    g->settled = g->settled || (marks & RH_PG_WIRE_SETTLED);
+    g->skipped = g->skipped || (marks & RH_PG_WIRE_NOT_RUN);
+    g->lost = g->lost || (marks & RH_PG_WIRE_LOST);
     rh_wire_apply(s, g, ev);
     account(s, g);
     if (g->lost) {
-        o->sqlstate = RH_SQLSTATE_UNKNOWN;
-        o->done_ns = RH_TIME_UNKNOWN;
+        g->outcome.sqlstate = RH_SQLSTATE_UNKNOWN;
+        g->outcome.done_ns = RH_TIME_UNKNOWN;
     }
 }
 

@@ -150,6 +150,16 @@ void rh_pg_wire_gap(struct rh_pg_wire *w, enum rh_pg_side side, int64_t time_ns,
 /* The connection ended: what has no answer gets UNKNOWN. */
 void rh_pg_wire_close(struct rh_pg_wire *w, int64_t time_ns);
 
+/*
+ * For one who speaks on the connection himself, in place of rh_pg_wire_data(): he has joined it
+ * midway, sets time_ns, and tells what he sends and what his scanner finds.  Events are answers,
+ * ON_READY and ON_FATAL.
+ */
+/* A message that may be answered, or that ends COPY data; type as in events. */
+void rh_pg_wire_ask(struct rh_pg_wire *w, char type);
+/* A message of the server, or (type 0) rows that passed. */
+void rh_pg_wire_answer(struct rh_pg_wire *w, const struct rh_pg_event *ev);
+
 /* Bytes that the connection holds. */
 size_t rh_pg_wire_bytes(const struct rh_pg_wire *w);
 /* Keep no more of the message that the client is sending; it will be cut. */

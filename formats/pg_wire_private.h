@@ -13,10 +13,6 @@ struct rh_pg_wire_event rh_pg_wire_event_make(const struct rh_pg_wire *w,
 void rh_pg_wire_enter(struct rh_pg_wire *w, enum rh_pg_wire_phase phase);
 
 /* pg_wire_match.c */
-/* A message of the client that may be answered, or that ends COPY data, after its event. */
-void rh_pg_wire_ask(struct rh_pg_wire *w, char type);
-/* A message of the server, or (type 0) rows that passed. */
-void rh_pg_wire_answer(struct rh_pg_wire *w, const struct rh_pg_event *ev);
 /* All that is asked gets UNKNOWN. */
 void rh_pg_wire_give_up(struct rh_pg_wire *w);
 /* How many ReadyForQuery are asked for: 0, 1, or 2 for more. */

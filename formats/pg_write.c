@@ -69,21 +69,30 @@ static bool message_count(struct message *m, uint32_t count)
     return true;
 }
 
-static void message_formats(struct message *m, const struct rh_param *params, uint32_t count)
+/* How many formats the shortest form has. */
+static uint32_t shortest_formats(const struct rh_param *params, uint32_t count)
 {
     uint32_t same = 1;
     while (same < count && params[same].format == params[0].format) {
         same++;
     }
-    if (count == 0 || (same >= count && params[0].format == 0)) {
-        message_count(m, 0);
-    } else if (same >= count) {
-        message_count(m, 1);
-        rh_buf_add_be16(m->b, params[0].format);
-    } else if (message_count(m, count)) {
-        for (uint32_t i = 0; i < count; i++) {
-            rh_buf_add_be16(m->b, params[i].format);
-        }
+    if (same < count) {
+        return count;
+    }
+    return count == 0 || params[0].format == 0 ? 0 : 1;
+}
+
+static void message_formats(struct message *m, enum rh_pg_formats how,
+                            const struct rh_param *params, uint32_t count)
+{
+    uint32_t formats = how == RH_PG_FORMATS_SHORTEST ? shortest_formats(params, count)
+                       : how == RH_PG_FORMATS_ONE    ? 1
+                                                     : count;
+    if (!message_count(m, formats)) {
+        return;
+    }
+    for (uint32_t i = 0; i < formats; i++) {
+        rh_buf_add_be16(m->b, i < count ? params[i].format : 0);
     }
 }
 
@@ -147,7 +156,7 @@ int rh_pg_write_bind(struct rh_buf *b, const struct rh_pg_bind *bind, struct rh_
     struct message m = message_begin(b, 'B');
     message_string(&m, bind->portal);
     message_string(&m, bind->statement);
-    message_formats(&m, bind->params, bind->param_count);
+    message_formats(&m, bind->formats, bind->params, bind->param_count);
     message_params(&m, bind->params, bind->param_count);
     if (message_count(&m, bind->result_format_count)) {
         for (uint32_t i = 0; i < bind->result_format_count; i++) {
@@ -207,15 +216,14 @@ int rh_pg_write_copy_fail(struct rh_buf *b, struct rh_span reason, struct rh_err
     return message_end(&m, RH_PG_SMALL_MAX, err);
 }
 
-int rh_pg_write_function_call(struct rh_buf *b, uint32_t function_oid,
-                              const struct rh_param *params, uint32_t param_count,
-                              uint16_t result_format, struct rh_error *err)
+int rh_pg_write_function_call(struct rh_buf *b, const struct rh_pg_function_call *call,
+                              struct rh_error *err)
 {
     struct message m = message_begin(b, 'F');
-    rh_buf_add_be32(b, function_oid);
-    message_formats(&m, params, param_count);
-    message_params(&m, params, param_count);
-    rh_buf_add_be16(b, result_format);
+    rh_buf_add_be32(b, call->function_oid);
+    message_formats(&m, call->formats, call->params, call->param_count);
+    message_params(&m, call->params, call->param_count);
+    rh_buf_add_be16(b, call->result_format);
     return message_end(&m, RH_PG_LARGE_MAX, err);
 }
 

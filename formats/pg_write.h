@@ -23,8 +23,16 @@ enum { RH_PG_SMALL_MAX = 10000, RH_PG_LARGE_MAX = 0x3ffffffe, RH_PG_COUNT_MAX = 
 /* What Describe and Close are about. */
 enum rh_pg_object { RH_PG_STATEMENT = 'S', RH_PG_PORTAL = 'P' };
 
+/* How Bind and FunctionCall tell the formats of their parameters. */
+enum rh_pg_formats {
+    RH_PG_FORMATS_SHORTEST, /* none for all text, one where all agree, else one each */
+    RH_PG_FORMATS_ONE,      /* that of the first parameter, for all */
+    RH_PG_FORMATS_EACH,
+};
+
 /* What Bind carries.  A name without data is the unnamed one. */
 struct rh_pg_bind {
+    enum rh_pg_formats formats; /* of params */
     struct rh_span portal;
     struct rh_span statement;
     const struct rh_param *params; /* data, len and format are used */
@@ -37,8 +45,6 @@ int rh_pg_write_query(struct rh_buf *b, struct rh_span sql, struct rh_error *err
 /* types may be NULL when type_count is 0; OID 0 leaves a type to the server. */
 int rh_pg_write_parse(struct rh_buf *b, struct rh_span name, struct rh_span sql,
                       const uint32_t *types, uint32_t type_count, struct rh_error *err);
-/* The parameter formats are written in their shortest form: none for all text, one where all agree.
- */
 int rh_pg_write_bind(struct rh_buf *b, const struct rh_pg_bind *bind, struct rh_error *err);
 int rh_pg_write_describe(struct rh_buf *b, enum rh_pg_object object, struct rh_span name,
                          struct rh_error *err);
@@ -52,9 +58,15 @@ int rh_pg_write_sync(struct rh_buf *b, struct rh_error *err);
 int rh_pg_write_copy_data(struct rh_buf *b, struct rh_span data, struct rh_error *err);
 int rh_pg_write_copy_done(struct rh_buf *b, struct rh_error *err);
 int rh_pg_write_copy_fail(struct rh_buf *b, struct rh_span reason, struct rh_error *err);
-int rh_pg_write_function_call(struct rh_buf *b, uint32_t function_oid,
-                              const struct rh_param *params, uint32_t param_count,
-                              uint16_t result_format, struct rh_error *err);
+struct rh_pg_function_call {
+    uint32_t function_oid;
+    enum rh_pg_formats formats;
+    const struct rh_param *params; /* as of Bind */
+    uint32_t param_count;
+    uint16_t result_format;
+};
+int rh_pg_write_function_call(struct rh_buf *b, const struct rh_pg_function_call *call,
+                              struct rh_error *err);
 int rh_pg_write_terminate(struct rh_buf *b, struct rh_error *err);
 /* Goes over a connection of its own, in place of a startup message.  Keys have 4 to 256 bytes. */
 int rh_pg_write_cancel(struct rh_buf *b, uint32_t pid, struct rh_span key, struct rh_error *err);

@@ -287,6 +287,7 @@ int rh_plan_new(struct rh_plan **out, struct rh_trace_file *file,
     struct rh_plan *plan = rh_calloc(1, sizeof *plan);
     plan->index = index;
     plan->speed_is_max = options->speed.is_max;
+    plan->has_steps = rh_trace_file_header(file)->vantage == RH_VANTAGE_WIRE;
     plan->from_ns = options->from_ns;
     plan->to_ns = options->to_ns;
     plan->is_part = rh_trace_header_setting(rh_trace_file_header(file), "continues").data != NULL;

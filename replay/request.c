@@ -107,8 +107,15 @@ static int build(struct builder *b, bool with_sync, struct rh_error *err)
     case RH_KIND_EXECUTE:
         return build_execute(b, with_sync, err);
     case RH_KIND_FUNCTION:
-        return rh_pg_write_function_call(b->out, r->function_oid, r->params, r->param_count,
-                                         r->result_format_count ? r->result_formats[0] : 0, err);
+        return rh_pg_write_function_call(
+            b->out,
+            &(struct rh_pg_function_call){
+                .function_oid = r->function_oid,
+                .params = r->params,
+                .param_count = r->param_count,
+                .result_format = r->result_format_count ? r->result_formats[0] : 0,
+            },
+            err);
     case RH_KIND_FETCH:
         if (rh_pg_write_execute(b->out, r->portal_name, r->row_limit, err) != 0) {
             return -1;

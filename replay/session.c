@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "replay/connector.h"
 #include "replay/session_parts.h"
+#include "replay/step_play.h"
 
 int64_t rh_replay_session_wall_ns(const struct rh_replay_session *s, int64_t mono_ns)
 {
@@ -35,6 +36,9 @@ void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely)
 {
     rh_replay_session_drop_cancel(s);
     rh_timer_cancel(s->worker->loop, &s->timer);
+    if (s->steps) {
+        rh_timer_cancel(s->worker->loop, &s->steps->timer);
+    }
     if (!s->conn) {
         return;
     }
@@ -215,13 +219,19 @@ static void deliver(struct rh_task *task)
         s->state_to_restore = batch->state;
         batch->state = NULL;
     }
-    assert(!s->ahead);
-    s->ahead = batch;
+    if (s->ahead) {
+        s->ahead_last->next = batch;
+    } else {
+        s->ahead = batch;
+    }
+    s->ahead_last = batch;
     s->received_count = batch->count;
     if (s->state == RH_REPLAY_RESTORING && !s->exchange.is_active) {
         rh_replay_session_restore(s, rh_clock_mono_ns());
     } else {
-        rh_replay_session_replan_cancel(s);
+        if (!s->steps) {
+            rh_replay_session_replan_cancel(s);
+        }
         rh_replay_session_step(s);
     }
 }
@@ -253,6 +263,9 @@ void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
     rh_prepared_init(&s->prepared);
     rh_replay_session_init_reconnect(s);
     rh_feed_init(&s->feed, ps);
+    if (w->engine->plan->has_steps) {
+        s->steps = rh_step_play_new(s);
+    }
     s->feed.loop = w->loop;
     s->feed.deliver = deliver;
     s->feed.ctx = s;
@@ -270,6 +283,7 @@ void rh_replay_session_free(struct rh_replay_session *s)
     rh_replay_session_drop_state(s);
     rh_pg_scan_release(&s->scan);
     rh_prepared_release(&s->prepared);
+    rh_step_play_free(s->steps);
     rh_free(s->lost_how);
     rh_free(s->refused_how);
     rh_free(s);

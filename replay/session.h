@@ -32,6 +32,7 @@
 
 struct rh_worker;
 struct rh_connect_request;
+struct rh_step_play;
 
 enum rh_replay_state {
     RH_REPLAY_CONNECTING,
@@ -88,6 +89,7 @@ struct rh_replay_session {
     struct rh_exchange exchange;
     struct rh_request request;
     struct rh_prepared prepared;
+    struct rh_step_play *steps; /* of a capture from the wire: plays its records; else NULL */
 
     struct rh_cancel cancel; /* while it is active nothing is sent: it may hit anything */
     uint32_t cancel_tries;   /* for the current exchange */
@@ -99,7 +101,8 @@ struct rh_replay_session {
     int64_t asked_ns;
     int received_count; /* records of the batch that came last */
     struct rh_batch *batch;
-    struct rh_batch *ahead;
+    struct rh_batch *ahead; /* those behind it, in order; of a log one at most */
+    struct rh_batch *ahead_last;
     struct rh_session_state *state_to_restore;
     uint32_t restored_count;
     uint64_t restore_before; /* the ordinal, of a re-opening */

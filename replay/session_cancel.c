@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "replay/session_parts.h"
+#include "replay/step_play.h"
 
 /* A request that the server has not answered by then will hardly come through any more. */
 #define TIMEOUT_NS (10 * RH_NS_PER_SEC)
@@ -111,6 +112,10 @@ static void cancel_done(struct rh_cancel *cancel, enum rh_cancel_end end)
 void rh_replay_session_cancel(struct rh_replay_session *s)
 {
     struct rh_worker *w = s->worker;
+    if (s->steps) {
+        rh_step_play_cancel(s->steps);
+        return;
+    }
     if (s->state != RH_REPLAY_BUSY || s->cancel.is_active) {
         return;
     }

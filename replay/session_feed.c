@@ -39,9 +39,10 @@ void rh_replay_session_ask_state(struct rh_replay_session *s)
     rh_feeder_ask(s->worker->engine->feeder, &s->feed);
 }
 
-static void ask_ahead(struct rh_replay_session *s)
+void rh_replay_session_ask_ahead(struct rh_replay_session *s)
 {
-    if (!s->is_asked && !s->ahead && !(s->batch && s->batch->last)) {
+    const struct rh_batch *newest = s->ahead ? s->ahead_last : s->batch;
+    if (!s->is_asked && !(newest && newest->last)) {
         rh_replay_session_ask(s, rh_clock_mono_ns());
     }
 }
@@ -61,6 +62,40 @@ static void hand_in(struct rh_replay_session *s)
     }
 }
 
+static struct rh_batch *take_ahead(struct rh_replay_session *s)
+{
+    struct rh_batch *batch = s->ahead;
+    s->ahead = batch->next;
+    batch->next = NULL;
+    return batch;
+}
+
+void rh_replay_session_next_batch(struct rh_replay_session *s)
+{
+    hand_in(s);
+    s->batch = s->ahead ? take_ahead(s) : NULL;
+}
+
+void rh_replay_session_drop_ahead(struct rh_replay_session *s, struct rh_batch *batch)
+{
+    struct rh_batch *before = NULL;
+    struct rh_batch *at = s->ahead;
+    while (at && at != batch) {
+        before = at;
+        at = at->next;
+    }
+    if (!at) {
+        return;
+    }
+    if (before) {
+        before->next = batch->next;
+    } else {
+        s->ahead = batch->next;
+    }
+    s->ahead_last = s->ahead_last == batch ? before : s->ahead_last;
+    rh_batch_put(&s->worker->engine->pool, batch);
+}
+
 void rh_replay_session_hand_in_done(struct rh_replay_session *s)
 {
     struct rh_batch *done = s->batch;
@@ -76,6 +111,14 @@ void rh_replay_session_hand_in_done(struct rh_replay_session *s)
     rest->last = done->last;
     hand_in(s);
     s->batch = rest;
+}
+
+/* A log needs one batch ahead. */
+static void ask_ahead(struct rh_replay_session *s)
+{
+    if (!s->ahead) {
+        rh_replay_session_ask_ahead(s);
+    }
 }
 
 struct rh_record *rh_replay_session_current(struct rh_replay_session *s)
@@ -102,8 +145,7 @@ struct rh_record *rh_replay_session_current(struct rh_replay_session *s)
         if (s->ahead->failed) {
             return NULL;
         }
-        s->batch = s->ahead;
-        s->ahead = NULL;
+        s->batch = take_ahead(s);
     }
     return NULL;
 }
@@ -155,8 +197,9 @@ void rh_replay_session_advance(struct rh_replay_session *s, struct rh_record *r)
 void rh_replay_session_drop_batches(struct rh_replay_session *s)
 {
     hand_in(s);
-    rh_batch_put(&s->worker->engine->pool, s->ahead);
-    s->ahead = NULL;
+    while (s->ahead) {
+        rh_batch_put(&s->worker->engine->pool, take_ahead(s));
+    }
 }
 
 void rh_replay_session_log(struct rh_replay_session *s, enum rh_kind kind, const char *how)

@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "formats/pg_write.h"
 #include "replay/session_parts.h"
+#include "replay/step_play.h"
 
 /* Reads before other sessions of the worker have their turn. */
 enum { READS_MAX = 16 };
@@ -34,6 +35,9 @@ static bool take_event(struct rh_replay_session *s, const struct rh_pg_event *ev
 {
     char how[64];
     bool was_active = s->exchange.is_active;
+    if (s->steps && !was_active) {
+        return rh_step_play_take(s->steps, ev, now_ns);
+    }
     switch (rh_exchange_take(&s->exchange, ev, now_ns)) {
     case RH_EXCHANGE_GOES_ON:
         break;
@@ -99,7 +103,7 @@ static void read_answers(struct rh_replay_session *s)
     if (again && !s->again.posted) {
         rh_loop_post(w->loop, &s->again);
     }
-    if (s->state == RH_REPLAY_IDLE) {
+    if (s->state == RH_REPLAY_IDLE || (s->steps && s->state == RH_REPLAY_BUSY)) {
         rh_replay_session_step(s);
     } else if (s->state == RH_REPLAY_RESTORING && !s->exchange.is_active) {
         rh_replay_session_restore(s, rh_clock_mono_ns());

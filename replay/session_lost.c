@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "replay/connector.h"
 #include "replay/session_parts.h"
+#include "replay/step_play.h"
 
 /* How long before its next record a session connects again: long before would only give a server
  * that ends idle sessions another one to end. */
@@ -54,6 +55,9 @@ static void forget_connection(struct rh_replay_session *s)
     s->in_pipeline = s->owes_sync = s->skips_rest = false;
     s->prepare_ordinal = 0;
     rh_prepared_forget_all(&s->prepared);
+    if (s->steps) {
+        rh_step_play_restart(s->steps, false);
+    }
     rh_pg_scan_release(&s->scan);
     rh_pg_scan_init(&s->scan, RH_PG_BACKEND, RH_PG_BODY_MAX);
 }

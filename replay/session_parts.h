@@ -3,7 +3,8 @@
  *
  * What the source files of a session share among themselves: session.c opens and ends it,
  * session_feed.c has its records, session_io.c its bytes, session_cancel.c its cancel requests,
- * session_play.c decides, session_lost.c brings it back.
+ * session_play.c decides, session_lost.c brings it back; step_play.h plays what was captured from
+ * the wire.
  */
 #ifndef RH_REPLAY_SESSION_PARTS_H
 #define RH_REPLAY_SESSION_PARTS_H
@@ -53,6 +54,12 @@ void rh_replay_session_advance(struct rh_replay_session *s, struct rh_record *r)
 /* Ask what the session has made of itself before s->restore_before, unless the feeder owes
  * something else. */
 void rh_replay_session_ask_state(struct rh_replay_session *s);
+/* Have more delivered, unless that is asked for or there is no more. */
+void rh_replay_session_ask_ahead(struct rh_replay_session *s);
+/* All of the current batch is done: the one behind it, if it is here, becomes the current one. */
+void rh_replay_session_next_batch(struct rh_replay_session *s);
+/* Give back one of those ahead. */
+void rh_replay_session_drop_ahead(struct rh_replay_session *s, struct rh_batch *batch);
 /* What of the current batch is done is recorded before what is logged next. */
 void rh_replay_session_hand_in_done(struct rh_replay_session *s);
 /* Hand in what is done and give back the rest. */
@@ -78,6 +85,14 @@ void rh_replay_session_drop_cancel(struct rh_replay_session *s);
 void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_ns);
 /* Go to the record behind the transaction that was lost; NULL as of rh_replay_session_current(). */
 const struct rh_record *rh_replay_session_pass_over(struct rh_replay_session *s);
+/* When r was planned; monotonic, and the clock has started. */
+int64_t rh_replay_session_planned_ns(const struct rh_replay_session *s, const struct rh_record *r);
+/* r goes out now: production's outcome gives way to the replay's. */
+void rh_replay_session_stamp(struct rh_replay_session *s, struct rh_record *r, int64_t now_ns);
+/* r has its fate, and is not sent. */
+void rh_replay_session_stamp_passed(struct rh_replay_session *s, struct rh_record *r);
+/* All records are done: end when it is time. */
+void rh_replay_session_drain(struct rh_replay_session *s);
 /* When r is due; monotonic, and the clock has started. */
 int64_t rh_replay_session_due_ns(const struct rh_replay_session *s, const struct rh_record *r);
 /* Restore the next item of the state, or become ready. */

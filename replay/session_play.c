@@ -4,21 +4,22 @@
 #include "common/clock.h"
 #include "formats/pg_write.h"
 #include "replay/session_parts.h"
+#include "replay/step_play.h"
 
 /* What of a record's flags is about production's outcome and not about the statement. */
 enum {
     OUTCOME_FLAGS = RH_FLAG_COMMIT_NOT_TIMED | RH_FLAG_ERROR_ONLY | RH_FLAG_START_ESTIMATED |
-                    RH_FLAG_CANCELED | RH_FLAG_STATEMENT_TIMEOUT
+                    RH_FLAG_CANCELED | RH_FLAG_STATEMENT_TIMEOUT | RH_FLAG_SKIPPED
 };
 
-static int64_t planned_ns(const struct rh_replay_session *s, const struct rh_record *r)
+int64_t rh_replay_session_planned_ns(const struct rh_replay_session *s, const struct rh_record *r)
 {
     return rh_time_add(s->worker->begin_ns, r->run.planned_ns);
 }
 
 int64_t rh_replay_session_due_ns(const struct rh_replay_session *s, const struct rh_record *r)
 {
-    return s->worker->engine->plan->speed_is_max ? s->ready_ns : planned_ns(s, r);
+    return s->worker->engine->plan->speed_is_max ? s->ready_ns : rh_replay_session_planned_ns(s, r);
 }
 
 /* Production's outcome gives way to the replay's. */
@@ -28,12 +29,17 @@ static void clear_outcome(struct rh_record *r)
     rh_outcome_clear(&r->outcome);
 }
 
-/* A record that is not sent. */
-static void pass(struct rh_replay_session *s, struct rh_record *r)
+void rh_replay_session_stamp_passed(struct rh_replay_session *s, struct rh_record *r)
 {
     int64_t at_ns = rh_replay_session_due_ns(s, r);
     r->run.planned_ns = r->start_ns = rh_replay_session_wall_ns(s, at_ns);
     clear_outcome(r);
+}
+
+/* A record that is not sent. */
+static void pass(struct rh_replay_session *s, struct rh_record *r)
+{
+    rh_replay_session_stamp_passed(s, r);
     if (s->in_pipeline && (r->txn & RH_TXN_ENDS)) {
         s->owes_sync = true;
     }
@@ -149,7 +155,7 @@ static void count_late_session(struct rh_replay_session *s, int64_t late_ns)
 static void stamp_sent(struct rh_replay_session *s, struct rh_record *r, int64_t now_ns)
 {
     struct rh_worker_progress *progress = &s->worker->progress;
-    int64_t due_ns = planned_ns(s, r);
+    int64_t due_ns = rh_replay_session_planned_ns(s, r);
     int64_t ready_ns = earliest_ns(s);
     if (s->worker->engine->plan->speed_is_max) {
         due_ns = ready_ns;
@@ -165,6 +171,13 @@ static void stamp_sent(struct rh_replay_session *s, struct rh_record *r, int64_t
     if (rh_kind_is_statement(r->kind)) {
         atomic_fetch_add_explicit(&progress->statements_sent, 1, memory_order_relaxed);
     }
+}
+
+void rh_replay_session_stamp(struct rh_replay_session *s, struct rh_record *r, int64_t now_ns)
+{
+    count_production(s, r);
+    clear_outcome(r);
+    stamp_sent(s, r, now_ns);
 }
 
 static void send_record(struct rh_replay_session *s, struct rh_record *r)
@@ -225,7 +238,7 @@ const struct rh_record *rh_replay_session_pass_over(struct rh_replay_session *s)
     return NULL;
 }
 
-static void drain(struct rh_replay_session *s)
+void rh_replay_session_drain(struct rh_replay_session *s)
 {
     const struct rh_plan *plan = s->worker->engine->plan;
     const struct rh_plan_session *ps = s->planned;
@@ -280,8 +293,8 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
         send_sync(s);
         return true;
     }
-    if (!s->worker->engine->plan->speed_is_max && planned_ns(s, r) > rh_clock_mono_ns()) {
-        rh_timer_arm(s->worker->loop, &s->timer, planned_ns(s, r));
+    if (!s->worker->engine->plan->speed_is_max && rh_replay_session_planned_ns(s, r) > rh_clock_mono_ns()) {
+        rh_timer_arm(s->worker->loop, &s->timer, rh_replay_session_planned_ns(s, r));
         return false;
     }
     if (!send_prepare(s, r)) {
@@ -309,7 +322,7 @@ static bool go_on(struct rh_replay_session *s)
         return play(s, r);
     }
     if (s->is_exhausted) {
-        drain(s);
+        rh_replay_session_drain(s);
     } else if (rh_replay_session_is_cut_off(s)) {
         rh_replay_session_end(s, RH_REASON_DAMAGED, "the trace cannot be read any further");
     }
@@ -327,6 +340,10 @@ void rh_replay_session_step(struct rh_replay_session *s)
         rh_replay_session_recover(s);
         return;
     }
+    if (s->steps) {
+        rh_step_play_go(s->steps);
+        return;
+    }
     bool goes_on = s->worker->begin_ns != 0;
     while (goes_on && s->state == RH_REPLAY_IDLE) {
         goes_on = go_on(s);
@@ -342,7 +359,11 @@ void rh_replay_session_fire(struct rh_timer *timer, int64_t now_ns)
         rh_replay_session_step(s);
         break;
     case RH_REPLAY_BUSY:
-        rh_replay_session_cancel(s);
+        if (s->steps) {
+            rh_step_play_go(s->steps);
+        } else {
+            rh_replay_session_cancel(s);
+        }
         break;
     case RH_REPLAY_DRAINED:
         rh_replay_session_end(s, RH_REASON_NONE, NULL);
@@ -422,6 +443,10 @@ static void finish_record(struct rh_replay_session *s, int64_t now_ns)
 
 void rh_replay_session_lose_record(struct rh_replay_session *s, int64_t now_ns)
 {
+    if (s->steps) {
+        rh_step_play_lose(s->steps, now_ns);
+        return;
+    }
     struct rh_record *r = rh_replay_session_current(s);
     assert(r && r->run.sent_ns != RH_TIME_UNKNOWN);
     r->run.fate = RH_FATE_LOST;

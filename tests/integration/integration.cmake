@@ -59,3 +59,17 @@ if(RH_BUILD_CAPTURE)
         LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
         ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
 endif()
+
+# What clients say, and what a replay says in their place.
+if(RH_BUILD_CAPTURE AND RH_BUILD_REPLAY)
+    foreach(program wire_messages wire_talker)
+        add_executable(${program} integration/${program}.c)
+        rh_no_lto(${program})
+        target_link_libraries(${program} PRIVATE rh_capture)
+    endforeach()
+    add_test(NAME integration.replay_wire
+        COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_wire.sh")
+    set_tests_properties(integration.replay_wire PROPERTIES
+        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+endif()

@@ -380,7 +380,11 @@ static void case_copy(int argc, char **argv)
     client_wait(c, 1);
     CHECK(c->errors == 1 && !strcmp(c->sqlstate, "57014"));
     const struct rh_param arg = {.data = "4", .len = 1};
-    CHECK(!rh_pg_write_function_call(&out, 1344, &arg, 1, 0, NULL)); /* sqrt(float8) */
+    CHECK(!rh_pg_write_function_call(
+        &out,
+        &(struct rh_pg_function_call){
+            .function_oid = 1344 /* sqrt(float8) */, .params = &arg, .param_count = 1},
+        NULL));
     client_send(c);
     client_wait(c, 1);
     CHECK(c->errors == 1);

@@ -585,11 +585,11 @@ static void test_function_calls(void **state)
     struct bench b;
     set_up(&b);
     log_in(&b);
-    rh_pg_write_function_call(&b.in, 1, NULL, 0, 0, &b.err);
+    rh_pg_write_function_call(&b.in, &(struct rh_pg_function_call){.function_oid = 1}, &b.err);
     feed(&b, 0);
     assert_string_equal(shown(&b), "V Z(I)");
     ask(&b, "BEGIN; SELEC");
-    rh_pg_write_function_call(&b.in, 1, NULL, 0, 0, &b.err);
+    rh_pg_write_function_call(&b.in, &(struct rh_pg_function_call){.function_oid = 1}, &b.err);
     feed(&b, 0);
     assert_string_equal(shown(&b), "E(25P02) Z(E)");
     tear_down(&b);
