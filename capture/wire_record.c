@@ -203,7 +203,7 @@ static void set_parse_step(struct rh_wire_group *g, const struct rh_record *r)
     struct rh_span types = rh_wire_group_span(g, g->types);
     size_t count = types.len / 4;
     bool ends_unknown = count > 0 && memcmp(types.data + types.len - 4, "\0\0\0\0", 4) == 0;
-    if (g->has_bind && ends_unknown && count == r->param_count) {
+    if (ends_unknown && count == r->param_count) {
         g->steps.data[g->parse_step] = 'R';
     }
 }

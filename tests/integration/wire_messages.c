@@ -5,8 +5,8 @@
  *
  * Whether the clients of two captures said the same: for each connection of the first there is one
  * of the second with the same messages, byte for byte, in the same order.  Left out are what the
- * login needs (startup, passwords) and cancel requests, whose keys differ; these are counted.  A
- * connection that says nothing but Terminate does not count.
+ * login needs (startup, passwords), Terminate, and cancel requests, whose keys differ; these are
+ * counted.  A connection that says nothing else does not count.
  *
  * Prints a line of sums; for a connection without a twin what the likest one has in place of its
  * first message that differs, and ends with 1.
@@ -70,7 +70,7 @@ static void take_message(struct connection *c, const struct rh_pg_event *ev)
         uint32_t code = rh_pg_untyped_code(ev->body);
         c->is_cancel = code == RH_PG_CODE_CANCEL;
         c->scan.untyped = code == RH_PG_CODE_SSL || code == RH_PG_CODE_GSS;
-    } else if (ev->type != 'p') {
+    } else if (ev->type != 'p' && ev->type != 'X') {
         c->count++;
         rh_buf_add_byte(&c->messages, (uint8_t) ev->type);
         rh_buf_add_be32(&c->messages, (uint32_t) ev->body.len + 4);
@@ -141,15 +141,11 @@ static void read_side(struct side *side, const char *port, const char *path)
     }
 }
 
-static bool counts(const struct connection *c)
-{
-    return c->count > 1 || (c->count == 1 && c->messages.data[0] != 'X');
-}
-
 static bool is_same(const struct connection *a, const struct connection *b)
 {
     return a->messages.len == b->messages.len &&
-           memcmp(a->messages.data, b->messages.data, a->messages.len) == 0;
+           (a->messages.len == 0 ||
+            memcmp(a->messages.data, b->messages.data, a->messages.len) == 0);
 }
 
 /* How many bytes of whole messages two have in common at their beginnings. */
@@ -185,7 +181,7 @@ static void show_likest(const struct connection *c, uint32_t number, const struc
     for (uint32_t i = 0; i < side->count; i++) {
         const struct connection *other = side->connections[i];
         size_t same = common_bytes(&c->messages, &other->messages);
-        if (!other->is_taken && counts(other) && (!likest || same > most)) {
+        if (!other->is_taken && other->count > 0 && (!likest || same > most)) {
             likest = other;
             most = same;
         }
@@ -220,7 +216,7 @@ int main(int argc, char **argv)
                (candidate.connections[at]->is_taken || !is_same(c, candidate.connections[at]))) {
             at++;
         }
-        if (!counts(c)) {
+        if (c->count == 0) {
             continue;
         }
         if (at == candidate.count) {

@@ -1,7 +1,7 @@
 /*
  * tests/integration/wire_talker.c
  *
- *   wire_talker PORT USER DATABASE NAME < SCRIPT
+ *   wire_talker PORT USER DATABASE NAME SCRIPT
  *
  * A client that says what it is told, for what no client library says.  A line of the script is one
  * message, its fields with | between them, "-" for an empty name or list:
@@ -269,14 +269,18 @@ int main(int argc, char **argv)
     char *line = NULL;
     size_t cap = 0;
     bool gone = false;
-    if (argc != 5) {
-        fprintf(stderr, "usage: wire_talker PORT USER DATABASE NAME < SCRIPT\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: wire_talker PORT USER DATABASE NAME SCRIPT\n");
         return 2;
     }
     rh_buf_init(&out, 64 << 20);
     rh_pg_scan_init(&scan, RH_PG_BACKEND, RH_PG_BODY_MAX);
+    FILE *script = fopen(argv[5], "r");
+    if (!script) {
+        die(argv[5]);
+    }
     log_in(argv);
-    while (!gone && getline(&line, &cap, stdin) > 0) {
+    while (!gone && getline(&line, &cap, script) > 0) {
         line_number++;
         line[strcspn(line, "\n")] = '\0';
         gone = strcmp(line, "gone") == 0;
@@ -289,6 +293,7 @@ int main(int argc, char **argv)
     }
     push();
     close(fd);
+    fclose(script);
     free(line);
     rh_buf_release(&out);
     rh_pg_scan_release(&scan);

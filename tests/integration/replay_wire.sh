@@ -1,0 +1,362 @@
+#!/usr/bin/env bash
+# Real clients captured from the wire and replayed on a clone, whose own traffic is captured too: its clients
+# said the same, message by message and byte for byte, and the answers were of the same kind.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/lib/server.sh
+source "$here/../lib/server.sh"
+# shellcheck source=tests/lib/check.sh
+source "$here/../lib/check.sh"
+
+[ -x "${RH_BIN:?}/wire_messages" ] || { echo 'SKIPPED: wire_messages was not built'; exit 77; }
+server_find 2>/dev/null || { echo 'SKIPPED: no PostgreSQL server'; exit 77; }
+command -v tcpdump >/dev/null || { echo 'SKIPPED: no tcpdump'; exit 77; }
+server_begin || exit 1
+check_begin
+
+data=$SERVER_ROOT/production
+server_new "$data" || exit 1
+server_configure "$data" <<<'autovacuum = off'
+server_start "$data" free || exit 1
+server_psql "$data" -c 'CREATE DATABASE bank'
+pgbench -i -q -s 1 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres bank 2>/dev/null || exit 1
+server_psql "$data" -d bank -c 'CREATE TABLE t (a int PRIMARY KEY, b text, c float8)' \
+    -c "INSERT INTO t SELECT g, 'row ' || g, g / 3.0 FROM generate_series(1, 1000) AS g"
+server_stop "$data"
+server_copy "$data" "$SERVER_ROOT/candidate" || exit 1
+server_start "$data" free || exit 1
+port=$SERVER_PORT
+
+tcpdump_pid=
+# capture_start PORT FILE.pcap: returns once packets are taken; skips the test where that is not allowed.
+capture_start() {
+    tcpdump -i lo -B 65536 -s 0 -U -w "$2" "tcp port $1" 2>"$WORK/tcpdump.err" &
+    tcpdump_pid=$!
+    for _ in {1..100}; do
+        grep -q 'listening on' "$WORK/tcpdump.err" && return 0
+        kill -0 "$tcpdump_pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    check_skip "tcpdump cannot capture here: $(tail -n 1 "$WORK/tcpdump.err")"
+}
+
+# It takes what the kernel has kept when it is asked to end.  A last connection shows that all before
+# it was written.
+capture_stop() {
+    local mark size=0
+    for _ in {1..100}; do
+        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+        mark=$(stat -c %s "$2")
+        [ "$mark" = "$size" ] || [ "$size" = 0 ] || break
+        size=$mark
+        sleep 0.1
+    done
+    sleep 0.3
+    kill -INT "$tcpdump_pid"
+    wait "$tcpdump_pid"
+    check_equal "packets of $2 dropped" 0 "$(sed -n 's/^\([0-9]*\) packets dropped by kernel$/\1/p' "$WORK/tcpdump.err")"
+}
+
+export PGHOST=127.0.0.1 PGUSER=postgres PGDATABASE=bank PGPORT=$port PGSSLMODE=disable PGGSSENCMODE=disable
+talk() {
+    check_run 0 "$RH_BIN/wire_talker" "$port" postgres bank "$1" "$WORK/$1.script"
+}
+
+capture_start "$port" "$WORK/production.pcap"
+
+# Large objects by function calls: first, so that they have the same numbers on the clone.
+head -c 300000 /dev/zero | tr '\0' 'x' >"$WORK/large"
+psql -X -q >"$WORK/psql.out" 2>&1 <<END
+\\lo_import $WORK/large
+\\lo_export :LASTOID $WORK/large.out
+\\lo_unlink :LASTOID
+END
+check 'the large object came back' cmp "$WORK/large" "$WORK/large.out"
+
+psql -X -q -v ON_ERROR_STOP=0 >"$WORK/psql.out" 2>&1 <<'END'
+SELECT 1, ';' AS "semi;colon"; SELECT '' ;
+;
+BEGIN;
+INSERT INTO t SELECT g, 'x' FROM generate_series(2001, 3000) AS g;
+SELECT 1 / (a - 500) FROM t;
+SELECT 'in a failed transaction';
+ROLLBACK;
+SELECT 1\; SELECT 1 / 0\; SELECT 2;
+\copy t (a, b) FROM PROGRAM 'seq 10001 30000 | sed "s/$/\tabcdefghij/"'
+\copy t TO '/dev/null'
+\copy t (a) FROM PROGRAM 'echo nonsense'
+\copy t (a) FROM PROGRAM 'seq 1 20000'
+\copy nowhere FROM PROGRAM 'echo 1'
+COPY t (a) FROM STDIN\; COPY t (a) FROM STDIN\; SELECT 3;
+40001
+\.
+40002
+\.
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM t ORDER BY a;
+FETCH 3 FROM c;
+MOVE 10 FROM c;
+FETCH 2 FROM c;
+COMMIT;
+PREPARE p(int) AS SELECT $1;
+EXECUTE p(3);
+DEALLOCATE p;
+\set FETCH_COUNT 100
+SELECT * FROM t LIMIT 250;
+END
+for protocol in simple extended prepared; do
+    check_run 0 pgbench -n -M "$protocol" -c 4 -t 25
+done
+cat >"$WORK/pipeline.sql" <<'END'
+\set a random(1, 100)
+\startpipeline
+SELECT abalance FROM pgbench_accounts WHERE aid = :a;
+UPDATE pgbench_branches SET bbalance = bbalance + :a;
+SELECT :a;
+\endpipeline
+END
+check_run 0 pgbench -n -M extended -c 2 -t 10 -f "$WORK/pipeline.sql"
+check_run 0 pgbench -n -M prepared -c 2 -t 10 -f "$WORK/pipeline.sql"
+
+# A notification that comes while the session is idle.
+(
+    echo 'LISTEN chat;'
+    echo "SELECT 'listening';"
+    for _ in {1..100}; do
+        [ -e "$WORK/said" ] && break
+        sleep 0.1
+    done
+    echo 'SELECT 1;'
+) | psql -X -q -At >"$WORK/listener.out" 2>&1 &
+listener=$!
+for _ in {1..100}; do
+    grep -q listening "$WORK/listener.out" && break
+    sleep 0.1
+done
+psql -X -q -c "NOTIFY chat, 'hello'" -c "SELECT pg_notify('chat', 'again')" >/dev/null
+: >"$WORK/said"
+wait "$listener"
+check_equal 'notifications' 2 "$(grep -c 'Asynchronous notification "chat"' "$WORK/listener.out")"
+
+# A cancel that is needed, and one that comes when its statement is over.
+psql -X -q -c 'SELECT pg_sleep(100)' >"$WORK/cancelled.out" 2>&1 &
+sleeper=$!
+for _ in {1..100}; do
+    [ "$(psql -X -At -h "$SERVER_SOCKETS" -c "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(100)'")" = 1 ] && break
+    sleep 0.1
+done
+kill -INT "$sleeper"
+wait "$sleeper"
+check 'it was cancelled' grep -q 'canceling statement due to user request' "$WORK/cancelled.out"
+
+# Prepared once, bound often: types, binary values, formats a column, portals with row limits.
+cat >"$WORK/extended.script" <<'END'
+P s1|23,0|SELECT $1 + a, b, c FROM t WHERE a <= $2::int ORDER BY a
+D S|s1
+S
+? Z 1
+B -|s1|each|x00000001,t5|011
+D P|-
+E -|0
+S
+? Z 1
+B p1|s1|-|x00000002,x00000009|1
+H
+? 2 1
+D P|p1
+H
+? T 1
+E p1|4
+H
+? s 1
+E p1|4
+H
+? s 1
+E p1|4
+H
+? C 1
+C P|p1
+S
+? Z 1
+P -|-|SELECT $1::text, $2::int8[]
+B -|-|one|tone,t{1;2}|-
+E -|0
+S
+? Z 1
+B -|-|-|N,t{1}|0
+E -|0
+S
+? Z 1
+Q BEGIN
+? Z 1
+P c|-|SELECT a, b FROM t WHERE a <= 1000 ORDER BY a
+B cursor|c|-|-|-
+S
+? Z 1
+E cursor|300
+S
+? Z 1
+Q SELECT 'between'
+? Z 1
+E cursor|300
+S
+? Z 1
+E cursor|0
+S
+? Z 1
+Q COMMIT
+? Z 1
+E cursor|1
+S
+? Z 1
+C S|c
+C S|s1
+S
+? Z 1
+B -|c|-|-|-
+E -|0
+S
+? Z 1
+P -|-|
+B -|-|-|-|-
+E -|0
+S
+? Z 1
+END
+# Pipelines: with a Sync each, several with one, one that fails in it, one that is read late.
+cat >"$WORK/pipelines.script" <<'END'
+P -|-|SELECT 1
+B -|-|-|-|-
+D P|-
+E -|0
+S
+P -|-|SELECT 2
+B -|-|-|-|-
+D P|-
+E -|0
+S
+Q SELECT 3
+P -|-|SELECT 4
+B -|-|-|-|-
+E -|0
+S
+? Z 4
+P -|-|INSERT INTO t VALUES (50001)
+B -|-|-|-|-
+E -|0
+P -|-|SELECT 1 / (a - a) FROM t
+B -|-|-|-|-
+E -|0
+P -|-|SELECT 'skipped'
+B -|-|-|-|-
+E -|0
+>
+S
+P -|-|SELECT count(*) FROM t
+B -|-|-|-|-
+E -|0
+S
+? Z 2
+P x|-|SELECT generate_series(1, 5000), repeat('x', 100)
+B -|x|-|-|-
+E -|0
+S
+B -|x|-|-|-
+E -|10
+S
+? D 100
+B -|x|-|-|-
+E -|10
+S
+? Z 3
+P bad|-|SELEC
+P bad|-|SELECT 5
+S
+? Z 1
+F 1344|-|t2|0
+F 1344|one|x4010000000000000|1
+F 1344|each|x4010000000000000|1
+? Z 3
+F 1|-|-|0
+? Z 1
+gone
+END
+# COPY in the extended protocol, with one Sync and with two; what is sent blindly; CopyFail; and data behind
+# an error.
+cat >"$WORK/copies.script" <<'END'
+P -|-|COPY t (a) FROM STDIN
+B -|-|-|-|-
+E -|0
+S
+? G 1
+d 60001
+d 60002
+c
+S
+? Z 1
+P -|-|COPY t (a) FROM STDIN
+B -|-|-|-|-
+E -|0
+H
+? G 1
+d 60003
+c
+S
+? Z 1
+Q COPY t (a) FROM STDIN
+d 60004
+c
+? Z 1
+Q COPY t (a) FROM STDIN
+? G 1
+d 60005
+f I do not want to
+? Z 1
+P -|-|COPY t (a) FROM STDIN
+B -|-|-|-|-
+E -|0
+S
+? G 1
+d bad
+? E 1
+d 60006
+c
+S
+? Z 1
+P -|-|COPY (SELECT a FROM t WHERE a < 2000) TO STDOUT
+B -|-|-|-|-
+E -|0
+S
+? Z 1
+Q COPY t (a) FROM STDIN
+? G 1
+d bad
+? Z 1
+d 60007
+c
+Q SELECT count(*) FROM t
+? Z 1
+END
+for name in extended pipelines copies; do
+    talk "$name"
+done
+capture_stop "$port" "$WORK/production.pcap"
+server_stop "$data"
+
+check_run 0 "$RH_BIN/pgrehearse" capture wire -r "$WORK/production.pcap" --server-port "$port" -o "$WORK/t.trace"
+check_run 0 "$RH_BIN/pgrehearse" info --format json "$WORK/t.trace"
+check_equal 'no gap' 0 "$(jq '.[0].gaps | length' "$WORK/out")"
+
+unset PGPORT PGHOST PGUSER PGDATABASE
+server_start "$SERVER_ROOT/candidate" free || exit 1
+candidate=$SERVER_PORT
+capture_start "$candidate" "$WORK/candidate.pcap"
+check_run 0 "$RH_BIN/pgrehearse" replay --speed 1 -h 127.0.0.1 -p "$candidate" -o "$WORK/t.run" "$WORK/t.trace"
+cp "$WORK/out" "$WORK/replay.out"
+cp "$WORK/err" "$WORK/replay.err"
+capture_stop "$candidate" "$WORK/candidate.pcap"
+
+check_run 0 "$RH_BIN/wire_messages" compare "$port" "$WORK/production.pcap" "$candidate" "$WORK/candidate.pcap"
+cat "$WORK/out"
+[ -z "${KEEP:-}" ] || cp "$WORK"/* "$KEEP"/
+check_end
