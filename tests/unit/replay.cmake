@@ -14,6 +14,8 @@ rh_unit_test(test_reconnector SOURCES test_reconnector.c LINK rh_replay)
 rh_unit_test(test_request SOURCES test_request.c LINK rh_replay)
 rh_unit_test(test_plan_window SOURCES test_plan_window.c LINK rh_replay)
 rh_unit_test(test_source_guard SOURCES test_source_guard.c LINK rh_replay)
+rh_unit_test(test_step_gate SOURCES test_step_gate.c LINK rh_replay)
+rh_unit_test(test_step_message SOURCES test_step_message.c LINK rh_replay)
 rh_unit_test(test_null_session SOURCES test_null_session.c LINK rh_null)
 
 add_executable(bench_timer_loop ../bench/bench_timer_loop.c)
