@@ -186,6 +186,7 @@ static void take_line(char *line)
 {
     char *f[FIELDS_MAX];
     char *rest = line[0] && line[1] ? line + 2 : line + strlen(line);
+    size_t length;
     switch (line[0]) {
     case 'Q':
         rh_pg_write_query(&out, rh_span_cstr(rest), NULL);
@@ -219,8 +220,9 @@ static void take_line(char *line)
         rh_pg_write_sync(&out, NULL);
         break;
     case 'd':
-        strcat(rest, "\n"); /* there was one */
-        rh_pg_write_copy_data(&out, rh_span_cstr(rest), NULL);
+        length = strlen(rest);
+        rest[length] = '\n'; /* it was one before */
+        rh_pg_write_copy_data(&out, rh_span(rest, length + 1), NULL);
         break;
     case 'c':
         rh_pg_write_copy_done(&out, NULL);
