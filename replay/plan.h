@@ -54,7 +54,7 @@ struct rh_plan_session {
 struct rh_plan {
     const struct rh_trace_index *index;
     bool speed_is_max;
-    bool is_part; /* the trace goes on where another file ended (FORMAT.md, "continues") */
+    bool is_part;   /* the trace goes on where another file ended (FORMAT.md, "continues") */
     bool has_steps; /* captured from the wire: every message is known */
     struct rh_time_map map;
     int64_t from_ns;

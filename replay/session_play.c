@@ -293,7 +293,8 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
         send_sync(s);
         return true;
     }
-    if (!s->worker->engine->plan->speed_is_max && rh_replay_session_planned_ns(s, r) > rh_clock_mono_ns()) {
+    if (!s->worker->engine->plan->speed_is_max &&
+        rh_replay_session_planned_ns(s, r) > rh_clock_mono_ns()) {
         rh_timer_arm(s->worker->loop, &s->timer, rh_replay_session_planned_ns(s, r));
         return false;
     }

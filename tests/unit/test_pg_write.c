@@ -113,13 +113,13 @@ static void test_copy_and_function_call(void **state)
     assert_int_equal(rh_pg_write_copy_fail(&buf, text("no data"), &err), 0);
     ASSERT_WRITTEN("f\0\0\0\x0cno data\0");
     const struct rh_param arg = {.data = "\x01", .len = 1, .format = 1};
-    assert_int_equal(rh_pg_write_function_call(
-                         &buf,
-                         &(struct rh_pg_function_call){.function_oid = 1598,
-                                                       .params = &arg,
-                                                       .param_count = 1,
-                                                       .result_format = 1},
-                         &err), 0);
+    assert_int_equal(rh_pg_write_function_call(&buf,
+                                               &(struct rh_pg_function_call){.function_oid = 1598,
+                                                                             .params = &arg,
+                                                                             .param_count = 1,
+                                                                             .result_format = 1},
+                                               &err),
+                     0);
     ASSERT_WRITTEN("F\0\0\0\x15\0\0\x06\x3e\0\x01\0\x01\0\x01\0\0\0\x01\x01\0\x01");
 }
 
