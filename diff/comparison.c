@@ -27,6 +27,7 @@ struct join {
     double batches_per_ns; /* RH_BATCHES over the time that they span */
     struct rh_progress progress;
     bool show_progress;
+    bool with_timeline;
     uint32_t since_check;
 };
 
@@ -63,6 +64,14 @@ static void add_times(struct rh_comparison *c, const struct rh_twin *base,
         .is_first = rh_twin_is(base, &q->first),
     };
     rh_pair_stat_add(&q->times, &pair, &c->queries.room);
+    struct rh_slowed_pair slowed = {
+        .ordinal = rh_twin_ordinal(base),
+        .session = base->session,
+        .copy = rh_twin_copy(base),
+        .base_ns = base->service_ns,
+        .candidate_ns = candidate->service_ns,
+    };
+    rh_slowed_pair_take(&q->slowed, &slowed);
 }
 
 /* Both ran. */
@@ -248,6 +257,10 @@ static void observe_one(struct join *j, enum rh_side side, const struct rh_obser
     if (o->is_statement) {
         rh_side_summary_observe(&c->side[side], o);
     }
+    if (j->with_timeline && o->is_statement && o->status != RH_OBSERVED_MISSING &&
+        o->ref.start_ns != RH_TIME_UNKNOWN) {
+        rh_timeline_add(&c->timeline[side], o);
+    }
     if (o->is_statement && !rh_observation_is_outside(o)) {
         rh_query_table_observe(&c->queries, query, side, o, comparable(c, o));
     }
@@ -389,6 +402,7 @@ static int join_run(struct join *j, struct rh_error *err)
     for (int side = 0; side < RH_SIDES; side++) {
         note_reader(&j->c->side[side], &j->reader[side]);
     }
+    rh_timeline_align(&j->c->timeline[RH_BASE], &j->c->timeline[RH_CANDIDATE]);
     return j->c->paired && !j->pair ? join_in_parts(j, err) : 0;
 }
 
@@ -416,6 +430,7 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
 
     j.pair = c->paired;
     j.show_progress = options->show_progress;
+    j.with_timeline = options->with_timeline;
     rh_progress_init(&j.progress);
     rh_pair_table_init(&j.table, options->memory_bytes);
     rh_side_reader_init(&j.reader[RH_BASE], base, &c->queries);
@@ -455,4 +470,6 @@ void rh_comparison_release(struct rh_comparison *c)
     rh_error_table_release(&c->errors);
     rh_side_summary_release(&c->side[RH_BASE]);
     rh_side_summary_release(&c->side[RH_CANDIDATE]);
+    rh_timeline_release(&c->timeline[RH_BASE]);
+    rh_timeline_release(&c->timeline[RH_CANDIDATE]);
 }

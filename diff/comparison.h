@@ -19,6 +19,7 @@
 #include "diff/error_table.h"
 #include "diff/query_table.h"
 #include "diff/side_reader.h"
+#include "diff/timeline.h"
 #include "formats/trace_file.h"
 
 struct rh_comparison_options {
@@ -26,6 +27,7 @@ struct rh_comparison_options {
                               16 MB) */
     uint32_t max_queries;  /* 0: RH_QUERY_COUNT_DEFAULT */
     bool show_progress;    /* on standard error, if it is a terminal */
+    bool with_timeline;    /* for reports that show one: some MB */
 };
 
 enum { RH_COMPARISON_MEMORY_DEFAULT = 256 * 1024 * 1024 };
@@ -50,8 +52,9 @@ struct rh_pair_totals {
 struct rh_comparison {
     struct rh_trace_file *file[RH_SIDES]; /* the caller's, open as long as the comparison */
     struct rh_side_summary side[RH_SIDES];
-    bool paired;       /* twins were sought */
-    bool same_vantage; /* both sides' times come from one kind of place */
+    struct rh_timeline timeline[RH_SIDES]; /* empty unless asked for; with spans of one length */
+    bool paired;                           /* twins were sought */
+    bool same_vantage;                     /* both sides' times come from one kind of place */
     struct rh_pair_totals pairs;
     struct rh_query_table queries;
     struct rh_error_table errors;

@@ -17,8 +17,8 @@ struct diff_format {
 };
 
 static const struct diff_format formats[] = {
-    {"text", rh_report_text},   {"json", rh_report_json}, {"markdown", rh_report_markdown},
-    {"junit", rh_report_junit}, {"csv", rh_report_csv},
+    {"text", rh_report_text}, {"json", rh_report_json},   {"markdown", rh_report_markdown},
+    {"html", rh_report_html}, {"junit", rh_report_junit}, {"csv", rh_report_csv},
 };
 
 struct diff_options {
@@ -34,6 +34,7 @@ struct diff_options {
     int64_t change_min_ns;
     double false_share;
     bool judge_anyway;
+    bool with_examples;
 };
 
 static int read_format(const char *arg, void *target, struct rh_error *err)
@@ -44,16 +45,17 @@ static int read_format(const char *arg, void *target, struct rh_error *err)
             return 0;
         }
     }
-    return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is none of text, json, markdown, junit and csv",
-                        arg);
+    return rh_error_set(err, RH_ERR_USAGE,
+                        "\"%s\" is none of text, json, html, markdown, junit and csv", arg);
 }
 
 #define AT(field) offsetof(struct diff_options, field)
 
 static const struct rh_opt options[] = {
     {"format", 'f', RH_OPT_ARG, "FORMAT", read_format, AT(format),
-     "text, json, markdown (for a pull request), junit or csv\n[default: text]", NULL,
-     "text json markdown junit csv"},
+     "text, json, html (a page for a browser), markdown (for a\npull request), junit or csv "
+     "[default: text]",
+     NULL, "text json html markdown junit csv"},
     {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
      "write the report to FILE [default: standard output]", NULL},
     {"gate", 'g', RH_OPT_ARG, "NAME=LIMIT", rh_opt_list, AT(gates),
@@ -76,6 +78,8 @@ static const struct rh_opt options[] = {
      NULL},
     {"judge-anyway", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(judge_anyway),
      "test queries even when the rehearsal is invalid", NULL},
+    {"with-examples", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(with_examples),
+     "in html: show some statements as they were sent, with\ntheir literals", NULL},
     {"limit", 'n', RH_OPT_ARG, "N", rh_opt_count, AT(limit),
      "rows of each table of text and markdown, and of junit's\ncases of queries that did not "
      "regress [default: 20]",
@@ -104,6 +108,7 @@ static const struct rh_opt_command command = {
               "  pgrehearse diff old.run new.run\n"
               "  pgrehearse diff --gate regressed=0 --gate new-errors=0 old.run new.run\n"
               "  pgrehearse diff --format json -o report.json shop.trace shop.run\n"
+              "  pgrehearse diff --format html -o report.html old.run new.run\n"
               "  pgrehearse diff --format markdown old.run new.run | gh pr comment 42 -F -\n",
     .operand_words = "*.trace *.run",
 };
@@ -184,6 +189,9 @@ static struct rh_test_rule test_rule(const struct diff_options *o)
 
 static int check_rule(const struct diff_options *o, struct rh_error *err)
 {
+    if (o->with_examples && o->format->write != rh_report_html) {
+        return rh_error_set(err, RH_ERR_USAGE, "--with-examples is for --format html");
+    }
     if (o->effect_pct < o->margin_pct) {
         return rh_error_set(err, RH_ERR_USAGE,
                             "the effect that counts (--effect, %g %%) is less than the noise "
@@ -221,7 +229,16 @@ static int report_comparison(const struct diff_options *o, struct gate_list *gat
         .limit = o->limit,
         .colour = wants_colour(o),
     };
-    int rc = write_report(o, &report, err);
+    struct rh_example_texts examples = {0};
+    int rc = 0;
+    if (o->with_examples) {
+        rc = rh_example_texts_read(&examples, &result, err);
+        report.examples = &examples;
+    }
+    if (rc == 0) {
+        rc = write_report(o, &report, err);
+    }
+    rh_example_texts_release(&examples);
     rh_result_release(&result);
     return rc < 0 ? -1 : (int) rh_verdict_exit(report.verdict);
 }
@@ -238,7 +255,9 @@ static int compare_files(const struct diff_options *o, struct gate_list *gates, 
         goto out;
     }
     struct rh_comparison_options how = {.memory_bytes = o->memory_bytes,
-                                        .show_progress = !o->quiet};
+                                        .show_progress = !o->quiet,
+                                        .with_timeline = o->format->write == rh_report_html ||
+                                                         o->format->write == rh_report_json};
     if (rh_comparison_make(&comparison, files[RH_BASE], files[RH_CANDIDATE], &how, err) == 0) {
         warn_incomplete(&comparison);
         rc = report_comparison(o, gates, &comparison, err);

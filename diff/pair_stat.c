@@ -1,5 +1,6 @@
 #include "diff/pair_stat.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -39,11 +40,22 @@ static uint64_t sections_bytes(const struct rh_pair_sums *sums)
     return bytes;
 }
 
+/* The log is that of rh_batch_add(). */
+static unsigned ratio_cell(int64_t scaled_log)
+{
+    double octaves = (double) scaled_log / (RH_LOG_SCALE * log(2));
+    double cell = round(octaves * RH_RATIOS_PER_OCTAVE) + RH_RATIO_CELLS / 2;
+    return cell < 0 ? 0 : cell < RH_RATIO_CELLS ? (unsigned) cell : RH_RATIO_CELLS - 1;
+}
+
 /* Returns the bytes that the sections grew by. */
 static uint64_t sums_add(struct rh_pair_sums *sums, const struct rh_timed_pair *pair)
 {
     struct rh_section *section = &sums->sections[pair->batch / (RH_BATCHES / RH_SECTIONS)];
-    rh_batch_add(&sums->batches[pair->batch], pair->base_ns, pair->candidate_ns);
+    int64_t scaled_log =
+        rh_batch_add(&sums->batches[pair->batch], pair->base_ns, pair->candidate_ns);
+    uint32_t *cell = &sums->ratios[ratio_cell(scaled_log)];
+    *cell += *cell < UINT32_MAX;
     sums->slower += pair->candidate_ns >= 2 * (uint64_t) pair->base_ns && pair->candidate_ns > 0;
     sums->faster += 2 * pair->candidate_ns <= pair->base_ns && pair->base_ns > 0;
     if (!sums->has_sections) {
@@ -153,6 +165,7 @@ static void sums_copy(struct rh_pair_sums *to, const struct rh_pair_sums *from)
     memcpy(to->batches, from->batches, sizeof to->batches);
     to->slower = from->slower;
     to->faster = from->faster;
+    memcpy(to->ratios, from->ratios, sizeof to->ratios);
     to->has_sections = from->has_sections;
     for (int i = 0; i < RH_SECTIONS; i++) {
         for (int side = 0; side < RH_SIDES; side++) {

@@ -18,6 +18,9 @@
 enum {
     RH_PAIR_LIST_MAX = 512, /* pairs kept one by one */
     RH_SECTIONS = 16,       /* each two batches long */
+    RH_RATIOS_PER_OCTAVE = 8,
+    RH_RATIO_CELLS =
+        10 * RH_RATIOS_PER_OCTAVE + 1, /* from 1/32 to 32, a ratio of 1 in the middle */
 };
 
 /* Twins that both succeeded with times that mean the same. */
@@ -36,6 +39,8 @@ struct rh_pair_sums {
     struct rh_batch batches[RH_BATCHES];
     uint64_t slower; /* took at least twice the base's time */
     uint64_t faster; /* at most half of it */
+    /* Pairs by candidate / base; what is beyond counts into the outer cells. */
+    uint32_t ratios[RH_RATIO_CELLS];
     bool has_sections;
     struct rh_section sections[RH_SECTIONS];
 };

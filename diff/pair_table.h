@@ -45,6 +45,14 @@ static inline bool rh_twin_is(const struct rh_twin *twin, const struct rh_statem
     return twin->session == ref->session &&
            twin->place == (ref->ordinal | (uint64_t) ref->copy << RH_TWIN_ORDINAL_BITS);
 }
+static inline uint64_t rh_twin_ordinal(const struct rh_twin *twin)
+{
+    return twin->place & ((UINT64_C(1) << RH_TWIN_ORDINAL_BITS) - 1);
+}
+static inline uint32_t rh_twin_copy(const struct rh_twin *twin)
+{
+    return (uint32_t) (twin->place >> RH_TWIN_ORDINAL_BITS);
+}
 /* Depends on the identity only.  The low bits choose the cell, the high ones the partition. */
 uint64_t rh_twin_hash(const struct rh_twin *twin);
 

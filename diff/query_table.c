@@ -114,10 +114,31 @@ void rh_query_table_observe(struct rh_query_table *t, uint32_t query, enum rh_si
     }
 }
 
+static bool identity_before(const struct rh_slowed_pair *a, const struct rh_slowed_pair *b)
+{
+    if (a->session != b->session) {
+        return a->session < b->session;
+    }
+    return a->copy != b->copy ? a->copy < b->copy : a->ordinal < b->ordinal;
+}
+
+void rh_slowed_pair_take(struct rh_slowed_pair *slowed, const struct rh_slowed_pair *pair)
+{
+    if (pair->candidate_ns <= pair->base_ns) {
+        return;
+    }
+    uint64_t most = slowed->candidate_ns - slowed->base_ns;
+    uint64_t by = pair->candidate_ns - pair->base_ns;
+    if (slowed->ordinal == 0 || by > most || (by == most && identity_before(pair, slowed))) {
+        *slowed = *pair;
+    }
+}
+
 void rh_query_table_clear_pairs(struct rh_query_table *t)
 {
     for (uint32_t i = 0; i < t->count; i++) {
         t->items[i].pairs = (struct rh_query_pairs){0};
+        t->items[i].slowed = (struct rh_slowed_pair){0};
         rh_pair_stat_release(&t->items[i].times, &t->room);
     }
 }

@@ -47,6 +47,15 @@ struct rh_query_pairs {
     uint64_t row_mismatches;
 };
 
+/* The pair that the candidate slowed most, by the identity of its statement. */
+struct rh_slowed_pair {
+    uint64_t ordinal; /* 0: none was slower */
+    uint32_t session;
+    uint32_t copy;
+    uint64_t base_ns;
+    uint64_t candidate_ns;
+};
+
 struct rh_query {
     uint64_t fingerprint;
     struct rh_span sql; /* normalised; the table's */
@@ -56,6 +65,7 @@ struct rh_query {
     enum rh_side example_side;
     struct rh_query_side side[RH_SIDES];
     struct rh_query_pairs pairs;
+    struct rh_slowed_pair slowed;
     struct rh_pair_stat times;     /* of the pairs whose times may be tested */
     struct rh_statement_ref first; /* statement that was read of the base; ordinal 0: none */
 };
@@ -84,6 +94,9 @@ uint32_t rh_query_table_add(struct rh_query_table *t, uint64_t fingerprint, stru
  * side's. */
 void rh_query_table_observe(struct rh_query_table *t, uint32_t query, enum rh_side side,
                             const struct rh_observation *o, bool comparable);
+/* Keeps `pair` if it was slowed more than that which is there; of two alike the lower identity, so
+ * that the order of the pairs does not matter. */
+void rh_slowed_pair_take(struct rh_slowed_pair *slowed, const struct rh_slowed_pair *pair);
 /* Forget what was counted over pairs. */
 void rh_query_table_clear_pairs(struct rh_query_table *t);
 

@@ -13,6 +13,7 @@
 
 #include "common/buf.h"
 #include "common/outfile.h"
+#include "diff/example_texts.h"
 #include "diff/gates.h"
 #include "diff/result.h"
 
@@ -24,6 +25,7 @@ struct rh_report {
     uint32_t limit; /* rows of each table of text and Markdown, and JUnit's cases of queries that
                        did not regress */
     bool colour;    /* text: escape sequences for emphasis */
+    const struct rh_example_texts *examples; /* HTML: statements with their literals; NULL: none */
 };
 
 /* Where a report goes. */
@@ -55,5 +57,7 @@ int rh_report_junit(const struct rh_report *report, struct rh_report_sink *sink)
 /* At most RH_MARKDOWN_MAX bytes: GitHub takes comments of 65,536 characters. */
 enum { RH_MARKDOWN_MAX = 60000 };
 int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *sink);
+/* One page by itself, for a browser. */
+int rh_report_html(const struct rh_report *report, struct rh_report_sink *sink);
 
 #endif

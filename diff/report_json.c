@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "common/json.h"
+#include "diff/json_head.h"
 #include "diff/json_query.h"
 #include "diff/report.h"
-#include "rh_version.h"
 
 static void put_ns_as_us(struct rh_json *j, const char *key, double ns)
 {
@@ -36,190 +36,10 @@ static void put_fingerprint(struct rh_json *j, const struct rh_query *q, bool is
     rh_json_cstr(j, is_other ? NULL : text);
 }
 
-static void put_uuid(struct rh_json *j, const char *key, const uint8_t uuid[16], bool known)
-{
-    char text[37];
-    rh_json_key(j, key);
-    rh_json_cstr(j, known ? rh_uuid_format(uuid, text) : NULL);
-}
-
 static void put_span(struct rh_json *j, const char *key, struct rh_span s)
 {
     rh_json_key(j, key);
     rh_json_text(j, s);
-}
-
-static void put_verdict(struct rh_json *j, const struct rh_report *report)
-{
-    rh_json_key(j, "verdict");
-    rh_json_cstr(j, rh_verdict_name(report->verdict));
-    rh_json_key(j, "gates");
-    rh_json_open(j, '[');
-    for (size_t i = 0; i < report->gate_count; i++) {
-        const struct rh_gate *g = &report->gates[i];
-        rh_json_open(j, '{');
-        rh_json_key(j, "name");
-        rh_json_cstr(j, rh_gate_name(g->kind));
-        rh_json_key(j, "limit");
-        rh_json_double(j, g->limit, 3);
-        rh_json_key(j, "actual");
-        rh_json_double(j, g->actual, 3);
-        rh_json_key(j, "result");
-        rh_json_cstr(j, rh_gate_state_name(g->state));
-        rh_json_key(j, "reason");
-        rh_json_cstr(j, g->why);
-        rh_json_close(j);
-    }
-    rh_json_close(j);
-}
-
-static void put_lag(struct rh_json *j, const struct rh_hist *lag)
-{
-    rh_json_key(j, "lag_us");
-    if (lag->count == 0) {
-        rh_json_null(j);
-        return;
-    }
-    rh_json_open(j, '{');
-    put_ns_as_us(j, "p50", (double) rh_hist_quantile(lag, 0.5));
-    put_ns_as_us(j, "p99", (double) rh_hist_quantile(lag, 0.99));
-    put_ns_as_us(j, "max", (double) lag->max);
-    rh_json_close(j);
-}
-
-static void put_behind(struct rh_json *j, const struct rh_hist *behind)
-{
-    rh_json_key(j, "behind_us");
-    if (behind->count == 0) {
-        rh_json_null(j);
-        return;
-    }
-    rh_json_open(j, '{');
-    put_count(j, "count", behind->count);
-    put_ns_as_us(j, "p50", (double) rh_hist_quantile(behind, 0.5));
-    put_ns_as_us(j, "p99", (double) rh_hist_quantile(behind, 0.99));
-    put_ns_as_us(j, "max", (double) behind->max);
-    rh_json_close(j);
-}
-
-static void put_side_counts(struct rh_json *j, const struct rh_side_summary *s)
-{
-    put_count(j, "statements", s->statements);
-    put_count(j, "calls", s->calls);
-    put_count(j, "errors", s->errors);
-    put_count(j, "unknown", s->unknown);
-    put_count(j, "skipped", s->skipped);
-    put_count(j, "not_sent", s->not_sent);
-    put_count(j, "lost", s->lost);
-    put_count(j, "outside_window", s->outside_window);
-    put_count(j, "commit_not_timed", s->commit_not_timed);
-    put_count(j, "gaps", s->gaps);
-    put_count(j, "damaged_blocks", s->damaged_blocks);
-    put_count(j, "damaged_records", s->damaged_records);
-}
-
-static void put_side(struct rh_json *j, const char *key, const struct rh_comparison *c,
-                     enum rh_side side)
-{
-    const struct rh_trace_file *f = c->file[side];
-    const struct rh_trace_header *h = rh_trace_file_header(f);
-    const struct rh_side_summary *s = &c->side[side];
-    bool complete = rh_trace_file_complete(f);
-    bool is_run = h->kind == RH_FILE_RUN;
-
-    rh_json_key(j, key);
-    rh_json_open(j, '{');
-    put_span(j, "path", rh_span_cstr(rh_trace_file_path(f)));
-    rh_json_key(j, "kind");
-    rh_json_cstr(j, is_run ? "run" : "workload");
-    put_uuid(j, "uuid", h->uuid, true);
-    put_uuid(j, "trace_uuid", h->trace_uuid, is_run);
-    put_span(j, "source", h->source);
-    rh_json_key(j, "vantage");
-    rh_json_cstr(j, rh_vantage_text(h->vantage));
-    put_span(j, "server_version", h->server_version);
-    put_span(j, "server_address", h->server_address);
-    rh_json_key(j, "complete");
-    rh_json_bool(j, complete && s->damaged_blocks == 0);
-    rh_json_key(j, "incomplete_reason");
-    rh_json_cstr(j, complete ? NULL : rh_trace_file_incomplete_reason(f));
-    rh_json_key(j, "started_at");
-    rh_json_time(j, s->first_ns);
-    rh_json_key(j, "duration_s");
-    rh_json_double(
-        j,
-        s->first_ns == RH_TIME_UNKNOWN ? NAN : ((double) s->last_ns - (double) s->first_ns) / 1e9,
-        6);
-    put_side_counts(j, s);
-    put_lag(j, &s->lag);
-    put_behind(j, &s->behind);
-    put_ns_as_us(j, "round_trip_us", rh_report_round_trip_ns(h));
-    rh_json_close(j);
-}
-
-static void put_missing(struct rh_json *j, const struct rh_result *r)
-{
-    const struct rh_comparison *c = r->comparison;
-    const struct rh_side_summary *side = &c->side[RH_CANDIDATE];
-    const uint64_t *by_reason = c->paired ? c->pairs.missing_by_reason : side->by_reason;
-
-    rh_json_key(j, "missing");
-    rh_json_open(j, '{');
-    put_count(j, "count", r->missing);
-    put_count(j, "absent", c->pairs.missing_absent);
-    put_count(j, "lost", c->paired ? c->pairs.missing_lost : side->lost);
-    rh_json_key(j, "reasons");
-    rh_json_open(j, '[');
-    for (uint32_t reason = 0; reason < RH_REASON_COUNT; reason++) {
-        if (by_reason[reason] > 0) {
-            rh_json_open(j, '{');
-            rh_json_key(j, "reason");
-            rh_json_cstr(j,
-                         reason == RH_REASON_NONE ? NULL : rh_reason_name((enum rh_reason) reason));
-            put_count(j, "count", by_reason[reason]);
-            rh_json_close(j);
-        }
-    }
-    rh_json_close(j);
-    rh_json_close(j);
-}
-
-static void put_totals(struct rh_json *j, const struct rh_result *r)
-{
-    const struct rh_comparison *c = r->comparison;
-    const struct rh_pair_totals *t = &c->pairs;
-
-    rh_json_key(j, "paired");
-    rh_json_bool(j, c->paired);
-    rh_json_key(j, "latency");
-    rh_json_open(j, '{');
-    rh_json_key(j, "comparison");
-    rh_json_cstr(j, rh_latency_mode_name(r->latency));
-    rh_json_key(j, "median_shift");
-    rh_json_double(j, r->median_shift, 6);
-    rh_json_close(j);
-    rh_json_test_rule(j, &r->rule);
-    rh_json_key(j, "totals");
-    rh_json_open(j, '{');
-    put_count(j, "pairs", t->paired);
-    put_count(j, "base_only", t->base_only);
-    put_count(j, "candidate_only", t->candidate_only + t->ran_only_in_candidate);
-    put_count(j, "unpairable", t->unpairable);
-    put_missing(j, r);
-    put_count(j, "new_errors", r->new_errors);
-    put_count(j, "new_errors_by_chance", r->new_by_chance);
-    put_count(j, "rows_compared", t->rows_compared);
-    put_count(j, "row_mismatches", t->row_mismatches);
-    bool timed = r->latency != RH_LATENCY_NONE;
-    put_ns_as_us(j, "base_time_us", timed ? r->base_time_ns : NAN);
-    put_ns_as_us(j, "time_added_us", timed ? r->time_added_ns : NAN);
-    rh_json_key(j, "time_added_pct");
-    rh_json_double(j, r->time_added_pct, 3);
-    rh_json_verdict_counts(j, r);
-    put_count(j, "regressed", r->regressed);
-    put_count(j, "tested", r->tested);
-    put_count(j, "passes", c->passes);
-    rh_json_close(j);
 }
 
 /* A mean for a quantile of NAN. */
@@ -247,6 +67,23 @@ static void put_ref(struct rh_json *j, const struct rh_statement_ref *ref, enum 
     put_count(j, "ordinal", ref->ordinal);
     rh_json_key(j, "start");
     rh_json_time(j, ref->start_ns);
+}
+
+/* Its statement has a text that `pgrehearse show` prints. */
+static void put_slowed(struct rh_json *j, const struct rh_slowed_pair *slowed)
+{
+    rh_json_key(j, "slowed_most");
+    if (slowed->ordinal == 0) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    put_count(j, "session", slowed->session);
+    put_count(j, "copy", slowed->copy);
+    put_count(j, "ordinal", slowed->ordinal);
+    put_ns_as_us(j, "base_us", (double) slowed->base_ns);
+    put_ns_as_us(j, "candidate_us", (double) slowed->candidate_ns);
+    rh_json_close(j);
 }
 
 static void put_query(struct rh_json *j, const struct rh_query_result *row)
@@ -278,6 +115,7 @@ static void put_query(struct rh_json *j, const struct rh_query_result *row)
     rh_json_double(j, row->relative_ratio, 6);
     put_ns_as_us(j, "relative_time_added_us", row->relative_time_added_ns);
     rh_json_query_test(j, row);
+    put_slowed(j, &q->slowed);
     put_count(j, "broke", q->pairs.broke);
     put_count(j, "fixed", q->pairs.fixed);
     put_count(j, "rows_compared", q->pairs.rows_compared);
@@ -346,16 +184,7 @@ int rh_report_json(const struct rh_report *report, struct rh_report_sink *sink)
 
     rh_json_init(&j, &sink->buf, true);
     rh_json_open(&j, '{');
-    rh_json_key(&j, "tool");
-    rh_json_cstr(&j, "pgrehearse " RH_VERSION);
-    put_verdict(&j, report);
-    rh_json_fitness(&j, &r->fitness);
-    rh_json_key(&j, "inputs");
-    rh_json_open(&j, '{');
-    put_side(&j, "base", r->comparison, RH_BASE);
-    put_side(&j, "candidate", r->comparison, RH_CANDIDATE);
-    rh_json_close(&j);
-    put_totals(&j, r);
+    rh_json_head(&j, report);
     rh_json_key(&j, "queries");
     rh_json_open(&j, '[');
     for (uint32_t i = 0; i < r->query_count; i++) {

@@ -24,13 +24,26 @@ const char *rh_query_verdict_name(enum rh_query_verdict verdict)
     return names[verdict];
 }
 
+static const double percentiles[] = {[RH_P50] = 0.5, [RH_P95] = 0.95, [RH_P99] = 0.99};
+
+static struct rh_interval interval_at(const struct rh_query_result *row, enum rh_side side,
+                                      enum rh_percentile nearest, double quantile)
+{
+    return rh_quantile_interval(&row->query->side[side].service, quantile, 0.95,
+                                row->test.pairs > 0 ? row->test.design_effect[side][nearest] : NAN);
+}
+
 struct rh_interval rh_query_percentile_interval(const struct rh_query_result *row,
                                                 enum rh_side side, enum rh_percentile percentile)
 {
-    static const double quantiles[] = {0.5, 0.95, 0.99};
-    return rh_quantile_interval(&row->query->side[side].service, quantiles[percentile], 0.95,
-                                row->test.pairs > 0 ? row->test.design_effect[side][percentile]
-                                                    : NAN);
+    return interval_at(row, side, percentile, percentiles[percentile]);
+}
+
+struct rh_interval rh_query_quantile_interval(const struct rh_query_result *row, enum rh_side side,
+                                              double quantile)
+{
+    enum rh_percentile nearest = quantile < 0.725 ? RH_P50 : quantile < 0.97 ? RH_P95 : RH_P99;
+    return interval_at(row, side, nearest, quantile);
 }
 
 double rh_query_mean_ns(const struct rh_query *q, enum rh_side side)

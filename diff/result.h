@@ -3,10 +3,6 @@
  *
  * What a comparison comes to: queries ranked by the time they add, errors classed, totals, gates
  * and the verdict.  Reports show this and compute nothing.
- *
- * `verdict` is so far that of the gates alone.  The tests of each query's times and the verdict on
- * the rehearsal itself (VALID, DEGRADED, INVALID) are not there: a query's verdict is only ever new
- * or gone, and nothing here claims that a difference is more than chance.
  */
 #ifndef RH_DIFF_RESULT_H
 #define RH_DIFF_RESULT_H
@@ -126,5 +122,9 @@ double rh_query_quantile_ns(const struct rh_query *q, enum rh_side side, double 
 enum rh_percentile { RH_P50, RH_P95, RH_P99 };
 struct rh_interval rh_query_percentile_interval(const struct rh_query_result *row,
                                                 enum rh_side side, enum rh_percentile percentile);
+/* The same of any quantile, with the dependence of its calls as it is at the nearest of the three.
+ */
+struct rh_interval rh_query_quantile_interval(const struct rh_query_result *row, enum rh_side side,
+                                              double quantile);
 
 #endif

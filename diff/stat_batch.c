@@ -6,14 +6,16 @@
 
 #include "diff/stat_distribution.h"
 
-void rh_batch_add(struct rh_batch *batch, uint64_t base_ns, uint64_t candidate_ns)
+int64_t rh_batch_add(struct rh_batch *batch, uint64_t base_ns, uint64_t candidate_ns)
 {
     double base = base_ns ? (double) base_ns : 1,
            candidate = candidate_ns ? (double) candidate_ns : 1;
     batch->count++;
     batch->base_ns += base_ns;
     batch->candidate_ns += candidate_ns;
-    batch->log_sum += llround(log(candidate / base) * RH_LOG_SCALE);
+    int64_t scaled_log = llround(log(candidate / base) * RH_LOG_SCALE);
+    batch->log_sum += scaled_log;
+    return scaled_log;
 }
 
 void rh_batch_merge(struct rh_batch *into, const struct rh_batch *from)

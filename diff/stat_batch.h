@@ -36,8 +36,8 @@ struct rh_estimate {
     uint32_t batches; /* that it was made from, after neighbours were joined */
 };
 
-/* Takes one pair in; times below 1 ns count as 1 ns. */
-void rh_batch_add(struct rh_batch *batch, uint64_t base_ns, uint64_t candidate_ns);
+/* Takes one pair in; times below 1 ns count as 1 ns.  Returns what it added to log_sum. */
+int64_t rh_batch_add(struct rh_batch *batch, uint64_t base_ns, uint64_t candidate_ns);
 void rh_batch_merge(struct rh_batch *into, const struct rh_batch *from);
 
 /*

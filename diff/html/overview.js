@@ -1,0 +1,64 @@
+// Gates, checks and the two sides, as tables.
+
+function table(caption, heads, rows) {
+    const cell = (value, column) => {
+        const number = heads[column].number ? {class: "number"} : {};
+        return column === 0 ? html("th", {scope: "row", ...number}, value)
+            : html("td", number, value);
+    };
+    return html("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": caption},
+        html("table", {},
+            html("caption", {}, caption),
+            html("thead", {}, html("tr", {}, heads.map((head) =>
+                html("th", {scope: "col", class: head.number ? "number" : null}, head.text)))),
+            html("tbody", {}, rows.map((row) => html("tr", {}, row.map(cell))))));
+}
+
+function plain(value) {
+    return value === null ? "-" : String(value);
+}
+
+function gates() {
+    const classes = {pass: "good", fail: "bad", "cannot-judge": "doubt"};
+    if (data.gates.length === 0) {
+        return html("p", {}, "No gates were given: nothing fails by this page.");
+    }
+    return table("Gates", [{text: "gate"}, {text: "limit", number: true},
+        {text: "actual", number: true}, {text: "result"}],
+    data.gates.map((gate) => [gate.name, plain(gate.limit), plain(gate.actual),
+        html("span", {class: classes[gate.result]},
+            gate.result + (gate.reason ? `: ${gate.reason}` : ""))]));
+}
+
+function checks() {
+    const classes = {ok: "good", degraded: "doubt", invalid: "bad", unknown: null};
+    return table("Checks of the rehearsal", [{text: "check"}, {text: "actual", number: true},
+        {text: "degraded beyond", number: true}, {text: "invalid beyond", number: true},
+        {text: "result"}],
+    data.rehearsal.checks.map((check) => [check.name,
+        check.result === "unknown" ? "-" : plain(check.actual), plain(check.degraded_beyond),
+        plain(check.invalid_beyond),
+        html("span", {class: classes[check.result]}, check.result)]));
+}
+
+const sideRows = [
+    ["file", (side) => side.path],
+    ["what", (side) => `${side.kind}, times of the ${side.vantage}`],
+    ["server", (side) => [side.server_version && `PostgreSQL ${side.server_version}`,
+        side.server_address].filter(Boolean).join(" at ")],
+    ["began", (side) => side.started_at],
+    ["length", (side) => side.duration_s === null ? "-" : duration(side.duration_s * 1e6)],
+    ["statements", (side) => `${count(side.calls)} of ${count(side.statements)} ran`],
+    ["failed", (side) => count(side.errors)],
+    ["lag", (side) => side.lag_us === null ? "-"
+        : `p50 ${duration(side.lag_us.p50)}, p99 ${duration(side.lag_us.p99)}, max ${duration(side.lag_us.max)}`],
+    ["behind", (side) => side.behind_us === null ? "-"
+        : `${count(side.behind_us.count)} statements, p99 ${duration(side.behind_us.p99)}`],
+    ["round trip", (side) => duration(side.round_trip_us)],
+];
+
+function sides() {
+    const {base, candidate} = data.inputs;
+    return table("The two sides", [{text: "side"}, {text: "base"}, {text: "candidate"}],
+        sideRows.map(([name, show]) => [name, show(base) || "-", show(candidate) || "-"]));
+}
