@@ -68,7 +68,7 @@ completes '--skip-idle --speed=' pgrehearse replay --s
 completes 'a b.trace logs.trace.d shop.trace sub dir' pgrehearse replay --skip-idle ''
 completes '' pgrehearse replay --skip-idle=1
 completes '' pgrehearse replay -- --sp
-completes 'csv json junit markdown text' pgrehearse diff -f ''
+completes 'csv html json junit markdown text' pgrehearse diff -f ''
 completes 'missing=' pgrehearse diff --gate mis
 completes 'missing=' pgrehearse diff --gate=mis
 completes 'shop.run shop.trace' pgrehearse-diff --gate missing=0 shop.

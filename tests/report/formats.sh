@@ -116,10 +116,38 @@ markdown_keeps_its_size() {
     check 'it says that there is more' grep -q '^\.\.\. and .* more$' many.md
 }
 
+# html_bytes QUERIES: of a page of so many queries, some with long texts.
+html_bytes() {
+    "$RH_BIN/report_files" size-base.run size-candidate.run "$1" 3
+    diff --format html -o size.html size-base.run size-candidate.run
+    wc -c <size.html
+}
+
+html_keeps_its_size() {
+    check 'a page of 1,000 queries has at most 1 MB' test "$(html_bytes 1000)" -le 1000000
+    check 'and all of them' grep -q '"queries_left_out":0,' size.html
+    check 'a page of 10,000 queries has at most 5 MB' test "$(html_bytes 10000)" -le 5000000
+    check 'and all of them' grep -q '"queries_left_out":0,' size.html
+    check_equal 'no name ends the data' 2 "$(grep -c '</script>' size.html)"
+}
+
+literals_are_asked_for() {
+    diff --format html -o plain.html base.run candidate.run
+    check_equal 'a page has no literal' 0 "$(grep -c 'secret-' plain.html)"
+    diff --format html --with-examples -o examples.html base.run candidate.run
+    check 'it has with --with-examples' grep -q 'secret-' examples.html
+    for format in text markdown csv junit; do
+        diff --format "$format" base.run candidate.run >literals.txt
+        check_equal "$format has none" 0 "$(grep -c 'secret-' literals.txt)"
+    done
+}
+
 mkdir wrong
 files
 json_holds_to_its_schema
 junit_agrees_with_the_status
 csv_is_read
 markdown_keeps_its_size
+html_keeps_its_size
+literals_are_asked_for
 check_end

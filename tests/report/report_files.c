@@ -21,7 +21,9 @@
 enum {
     SESSIONS = 8,
     QUERIES_MAX = 200000,
-    SQL_SIZE = 512,
+    SQL_SIZE = 4096,
+    WIDE_FROM = 100, /* of the queries beyond, each tenth has a long text */
+    WIDE_COLUMNS = 100,
 };
 
 #define EPOCH_NS (INT64_C(1767225600) * 1000000000) /* 2026-01-01 */
@@ -43,10 +45,24 @@ static bool is_hostile(unsigned query)
     return query >= HOSTILE_FIRST && query < HOSTILE_FIRST + HOSTILE;
 }
 
+/* A list as a program that maps objects to tables writes it. */
+static void wide_sql(unsigned query, unsigned value, char text[SQL_SIZE])
+{
+    int len = snprintf(text, SQL_SIZE, "select");
+    for (unsigned i = 0; i < WIDE_COLUMNS; i++) {
+        len += snprintf(text + len, SQL_SIZE - (size_t) len, "%s \"t%u\".\"column_%u\" as \"c%u\"",
+                        i ? "," : "", query, i, i);
+    }
+    snprintf(text + len, SQL_SIZE - (size_t) len, " from \"table_%u\" t%u where id = %u", query,
+             query, value);
+}
+
 static void sql_of(unsigned query, unsigned value, char text[SQL_SIZE])
 {
     if (is_hostile(query)) {
         snprintf(text, SQL_SIZE, "%s", hostile[query - HOSTILE_FIRST]);
+    } else if (query >= WIDE_FROM && query % 10 == 0) {
+        wide_sql(query, value, text);
     } else if (query % 3 == 2) {
         snprintf(
             text, SQL_SIZE,
