@@ -203,37 +203,38 @@ static void put_totals(struct rh_json *j, const struct rh_result *r)
     rh_json_close(j);
 }
 
+static void put_quantiles(struct rh_json *j, const char *key, const struct rh_timeline *t,
+                          bool of_lag)
+{
+    rh_json_key(j, key);
+    rh_json_open(j, '[');
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct rh_hist *h = of_lag ? &t->points[i].lag : &t->points[i].service;
+        rh_json_digits(j, h->count ? (double) rh_hist_quantile(h, 0.99) / 1e3 : NAN, 5);
+    }
+    rh_json_close(j);
+}
+
+static void put_counts(struct rh_json *j, const char *key, const struct rh_timeline *t,
+                       bool of_errors)
+{
+    rh_json_key(j, key);
+    rh_json_open(j, '[');
+    for (uint32_t i = 0; i < t->count; i++) {
+        rh_json_int(j, (int64_t) (of_errors ? t->points[i].errors : t->points[i].calls));
+    }
+    rh_json_close(j);
+}
+
 /* One array for each number, since objects would repeat their names at each point. */
 static void put_timeline_side(struct rh_json *j, const char *key, const struct rh_timeline *t)
 {
     rh_json_key(j, key);
     rh_json_open(j, '{');
-    rh_json_key(j, "calls");
-    rh_json_open(j, '[');
-    for (uint32_t i = 0; i < t->count; i++) {
-        rh_json_int(j, (int64_t) t->points[i].calls);
-    }
-    rh_json_close(j);
-    rh_json_key(j, "errors");
-    rh_json_open(j, '[');
-    for (uint32_t i = 0; i < t->count; i++) {
-        rh_json_int(j, (int64_t) t->points[i].errors);
-    }
-    rh_json_close(j);
-    rh_json_key(j, "p99_us");
-    rh_json_open(j, '[');
-    for (uint32_t i = 0; i < t->count; i++) {
-        const struct rh_hist *h = &t->points[i].service;
-        rh_json_digits(j, h->count ? (double) rh_hist_quantile(h, 0.99) / 1e3 : NAN, 5);
-    }
-    rh_json_close(j);
-    rh_json_key(j, "lag_p99_us");
-    rh_json_open(j, '[');
-    for (uint32_t i = 0; i < t->count; i++) {
-        const struct rh_hist *h = &t->points[i].lag;
-        rh_json_digits(j, h->count ? (double) rh_hist_quantile(h, 0.99) / 1e3 : NAN, 5);
-    }
-    rh_json_close(j);
+    put_counts(j, "calls", t, false);
+    put_counts(j, "errors", t, true);
+    put_quantiles(j, "p99_us", t, false);
+    put_quantiles(j, "lag_p99_us", t, true);
     rh_json_close(j);
 }
 
@@ -244,7 +245,7 @@ static void put_timeline(struct rh_json *j, const struct rh_comparison *c)
     rh_json_key(j, "timeline");
     rh_json_open(j, '{');
     rh_json_key(j, "bucket_s");
-    rh_json_digits(j, (double) (base->points ? base->span_ns : candidate->span_ns) / 1e9, 9);
+    rh_json_digits(j, (double) (base->count ? base->span_ns : candidate->span_ns) / 1e9, 9);
     put_timeline_side(j, "base", base);
     put_timeline_side(j, "candidate", candidate);
     rh_json_close(j);
