@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static _Thread_local uint64_t alloc_calls;
 
@@ -28,6 +29,19 @@ static size_t alloc_product(size_t count, size_t size)
 void *rh_malloc(size_t size)
 {
     return alloc_check(malloc(size ? size : 1), size);
+}
+
+void *rh_malloc_whole(size_t size)
+{
+    const size_t page = (size_t) 2 << 20;
+    if (size < page / 4 || size > SIZE_MAX - page) {
+        return rh_malloc(size);
+    }
+    size = (size + page - 1) & ~(page - 1);
+    void *p = alloc_check(aligned_alloc(page, size), size);
+    /* A system without them gives small pages, which do as well. */
+    (void) madvise(p, size, MADV_HUGEPAGE);
+    return p;
 }
 
 void *rh_calloc(size_t count, size_t size)

@@ -17,6 +17,9 @@ void *rh_calloc(size_t count, size_t size)
 /* count * size is checked for overflow. */
 void *rh_realloc(void *old, size_t count, size_t size)
     __attribute__((returns_nonnull, warn_unused_result));
+/* The same for memory that stays and will be used whole: from 512 KiB on it is a multiple of 2 MiB
+ * and the system is asked for huge pages, as each first touch of a small one enters the kernel. */
+void *rh_malloc_whole(size_t size) __attribute__((malloc, returns_nonnull, warn_unused_result));
 char *rh_strdup(const char *text) __attribute__((malloc, returns_nonnull, warn_unused_result));
 /* Copy n bytes and end them with a NUL. */
 char *rh_memdup(const char *data, size_t n)

@@ -48,7 +48,7 @@ void rh_arena_clear(struct rh_arena *a)
 
 static struct rh_arena_chunk *arena_new_chunk(struct rh_arena *a, size_t size)
 {
-    struct rh_arena_chunk *chunk = rh_malloc(sizeof *chunk + size);
+    struct rh_arena_chunk *chunk = rh_malloc_whole(sizeof *chunk + size);
     chunk->size = size;
     chunk->used = 0;
     chunk->next = NULL;

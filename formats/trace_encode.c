@@ -1,15 +1,22 @@
 #include "formats/trace_encode.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
 #include "formats/trace_defaults.h"
 
+enum {
+    ROOM_ALIGN = 64, /* each piece of the room begins with a cache line */
+    MOVES_EACH_MAX = 8,
+};
+
 void rh_trace_encoder_init(struct rh_trace_encoder *e, int64_t unit_ns)
 {
     *e = (struct rh_trace_encoder){
-        .stamp_units = unit_ns == 1000 ? 1000 : 0,
+        .has_stamps = unit_ns == 1000,
         .distance_max = RH_TRACE_DISTANCE_MAX_NS / unit_ns,
     };
     rh_trace_part_init(&e->state);
@@ -24,15 +31,9 @@ void rh_trace_encoder_release(struct rh_trace_encoder *e)
     rh_trace_part_release(&e->data);
     rh_intern_release(&e->strings);
     rh_map_release(&e->lists);
-    for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
-        rh_free(e->columns[c].values);
-    }
     void *const pieces[] = {
-        e->row_params,   e->row_values,   e->blobs.items,   e->rows,          e->sessions,
-        e->string_map,   e->template_map, e->templates,     e->row_templates, e->by_template,
-        e->start_units,  e->start_stamps, e->template_uses, e->timed_first,   e->timed_last,
-        e->cursor_rows,  e->values,       e->scratch.ints,  e->flat,          e->ordinal_first,
-        e->ordinal_last,
+        e->blobs.items,   e->room,   e->sessions, e->notes,        e->string_map, e->template_map,
+        e->template_uses, e->values, e->flat,     e->scratch.ints, e->templates,
     };
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         rh_free(pieces[i]);
@@ -40,23 +41,33 @@ void rh_trace_encoder_release(struct rh_trace_encoder *e)
     *e = (struct rh_trace_encoder){0};
 }
 
+void *rh_trace_encode_room(struct rh_trace_encoder *e, size_t bytes)
+{
+    bytes = (bytes + ROOM_ALIGN - 1) & ~(size_t) (ROOM_ALIGN - 1);
+    assert(bytes <= e->room_bytes - e->room_used);
+    void *p = e->room + e->room_used;
+    e->room_used += bytes;
+    return p;
+}
+
+/* The room is touched as far as columns differ, so most of it never is. */
 static void reserve_rows(struct rh_trace_encoder *e, uint32_t n)
 {
-    if (n <= e->row_cap) {
-        return;
+    enum { ROW_BYTES = 5 * 8 + 2 * 4 + RH_ROW_COLUMN_COUNT * 8, PIECES = 7 + RH_ROW_COLUMN_COUNT };
+    size_t bytes = (size_t) n * ROW_BYTES + (size_t) PIECES * ROOM_ALIGN;
+    if (bytes > e->room_bytes) {
+        rh_free(e->room);
+        e->room = rh_malloc_whole(bytes);
+        e->room_bytes = bytes;
     }
-    e->row_cap = n;
-    for (unsigned c = 0; c < RH_ROW_COLUMN_COUNT; c++) {
-        struct rh_encode_column *column = &e->columns[c];
-        column->values = rh_realloc(column->values, n, sizeof *column->values);
-    }
-    e->rows = rh_realloc(e->rows, n, sizeof(void *));
-    e->row_templates = rh_realloc(e->row_templates, n, sizeof *e->row_templates);
-    e->row_params = rh_realloc(e->row_params, n, sizeof *e->row_params);
-    e->row_values = rh_realloc(e->row_values, n, sizeof(void *));
-    e->by_template = rh_realloc(e->by_template, n, sizeof *e->by_template);
-    e->start_units = rh_realloc(e->start_units, n, sizeof *e->start_units);
-    e->start_stamps = rh_realloc(e->start_stamps, n, sizeof *e->start_stamps);
+    e->room_used = 0;
+    e->rows = rh_trace_encode_room(e, n * sizeof(void *));
+    e->parts = rh_trace_encode_room(e, n * sizeof(void *));
+    e->row_values = rh_trace_encode_room(e, n * sizeof(void *));
+    e->row_templates = rh_trace_encode_room(e, n * sizeof *e->row_templates);
+    e->by_template = rh_trace_encode_room(e, n * sizeof *e->by_template);
+    e->start_units = rh_trace_encode_room(e, n * sizeof *e->start_units);
+    e->start_stamps = rh_trace_encode_room(e, n * sizeof *e->start_stamps);
 }
 
 static uint32_t *reserve_map(uint32_t *map, uint32_t *cap, uint32_t n)
@@ -119,14 +130,11 @@ static void add_session(struct rh_trace_encoder *e, struct rh_trace_writer_sessi
     }
     s->block_serial = e->serial;
     s->block_rows = 0;
+    s->block_disorder = false;
     if (e->session_count == e->session_cap) {
         e->session_cap = e->session_cap ? e->session_cap * 2 : 64;
         e->sessions = rh_realloc(e->sessions, e->session_cap, sizeof(void *));
-        e->timed_first = rh_realloc(e->timed_first, e->session_cap, sizeof *e->timed_first);
-        e->timed_last = rh_realloc(e->timed_last, e->session_cap, sizeof *e->timed_last);
-        e->ordinal_first = rh_realloc(e->ordinal_first, e->session_cap, sizeof *e->ordinal_first);
-        e->ordinal_last = rh_realloc(e->ordinal_last, e->session_cap, sizeof *e->ordinal_last);
-        e->cursor_rows = rh_realloc(e->cursor_rows, e->session_cap, sizeof *e->cursor_rows);
+        e->notes = rh_realloc(e->notes, e->session_cap, sizeof *e->notes);
     }
     e->sessions[e->session_count++] = s;
 }
@@ -141,39 +149,120 @@ static int compare_sessions(const void *a, const void *b)
     return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
-static inline uint64_t outcome_difference(const struct rh_trace_row *a,
-                                          const struct rh_trace_row *b)
+/* In words, so that one pass tells of all fields what is the same in all rows. */
+static inline void note_differences(void *sum, const void *a, const void *b, size_t bytes)
 {
-    return (uint64_t) (a->rows ^ b->rows) | (uint64_t) (a->bytes ^ b->bytes) |
-           (a->sqlstate ^ b->sqlstate) | (a->tag ^ b->tag) | (a->results ^ b->results) |
-           (uint64_t) (a->tx_status ^ b->tx_status);
+    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+        uint64_t x;
+        uint64_t y;
+        uint64_t z;
+        memcpy(&x, (const char *) a + i, sizeof x);
+        memcpy(&y, (const char *) b + i, sizeof y);
+        memcpy(&z, (const char *) sum + i, sizeof z);
+        z |= x ^ y;
+        memcpy((char *) sum + i, &z, sizeof z);
+    }
+}
+
+static void summarise_extra(struct rh_trace_encoder *e, const struct rh_trace_row *r,
+                            const struct rh_trace_row *first)
+{
+    e->has_extra = true;
+    e->has_param_types |= r->extra->param_types != NULL;
+    e->has_param_formats |= r->extra->param_formats != NULL;
+    note_differences(&e->extra_differences, r->extra, first->extra, sizeof *r->extra);
 }
 
 /* What is to be known of all rows before the first column is made. */
 static void summarise(struct rh_trace_encoder *e, struct rh_trace_row *const *rows, uint32_t count)
 {
-    e->min = count > 0 ? rows[0]->start : 0;
-    e->max = count > 0 ? rows[count - 1]->start : 0;
+    enum { FROM = offsetof(struct rh_trace_row, tmpl), TO = offsetof(struct rh_trace_row, unused) };
+    const struct rh_trace_row *first = count > 0 ? rows[0] : NULL;
+    e->min = count > 0 ? first->start : 0;
+    e->max = e->min;
     e->statement_count = 0;
     e->has_outcomes = false;
-    uint64_t differs = 0;
     e->has_extra = false;
     e->has_run = false;
+    e->has_param_types = false;
+    e->has_param_formats = false;
     e->session_count = 0;
+    memset(&e->differences, 0, sizeof e->differences);
+    memset(&e->extra_differences, 0, sizeof e->extra_differences);
+    memset(&e->run_differences, 0, sizeof e->run_differences);
     for (uint32_t i = 0; i < count; i++) {
         const struct rh_trace_row *r = rows[i];
         add_session(e, r->session);
         r->session->block_rows++;
+        e->min = r->start < e->min ? r->start : e->min;
+        e->max = r->start > e->max ? r->start : e->max;
         e->statement_count += rh_kind_is_statement((enum rh_kind) r->kind);
         e->has_outcomes |= r->kind == RH_KIND_OUTCOME;
-        e->has_extra |= r->extra != &rh_trace_row_no_extra;
-        e->has_run |= r->run != &rh_trace_row_no_run;
-        differs |= outcome_difference(r, rows[0]);
+        note_differences((char *) &e->differences + FROM, (const char *) r + FROM,
+                         (const char *) first + FROM, TO - FROM);
+        if (r->extra != first->extra || r->extra != &rh_trace_row_no_extra) {
+            summarise_extra(e, r, first);
+        }
+        if (r->run != first->run || r->run != &rh_trace_row_no_run) {
+            e->has_run = true;
+            note_differences(&e->run_differences, r->run, first->run, sizeof *r->run);
+        }
     }
-    e->outcomes_differ = differs != 0;
 }
 
-/* From start order to session order, which keeps the order within each session. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct rh_trace_row *x = *(const struct rh_trace_row *const *) a;
+    const struct rh_trace_row *y = *(const struct rh_trace_row *const *) b;
+    if (rh_trace_row_precedes(x, y)) {
+        return -1;
+    }
+    if (rh_trace_row_precedes(y, x)) {
+        return 1;
+    }
+    return x < y ? -1 : x > y; /* as they came */
+}
+
+/* A few rows are out of place, if any: a gap that starts behind what came after it. */
+static void sort_rows(const struct rh_trace_row **rows, uint32_t n)
+{
+    uint64_t moves_left = (uint64_t) n * MOVES_EACH_MAX;
+    for (uint32_t i = 1; i < n; i++) {
+        const struct rh_trace_row *row = rows[i];
+        uint32_t k = i;
+        while (k > 0 && moves_left > 0 && rh_trace_row_precedes(row, rows[k - 1])) {
+            rows[k] = rows[k - 1];
+            k--;
+            moves_left--;
+        }
+        rows[k] = row;
+        if (moves_left == 0) {
+            qsort(rows, n, sizeof(void *), compare_rows);
+            return;
+        }
+    }
+}
+
+/* From the order they came to session order.  A session's rows nearly always came in its order. */
+static void place_rows(struct rh_trace_encoder *e, struct rh_trace_row *const *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct rh_trace_writer_session *s = rows[i]->session;
+        const struct rh_trace_row **place = &e->rows[s->block_first_row + s->block_rows];
+        if (s->block_rows > 0) {
+            s->block_disorder |= rh_trace_row_precedes(rows[i], place[-1]);
+        }
+        *place = rows[i];
+        s->block_rows++;
+    }
+    for (uint32_t i = 0; i < e->session_count; i++) {
+        const struct rh_trace_writer_session *s = e->sessions[i];
+        if (s->block_disorder) {
+            sort_rows(e->rows + s->block_first_row, s->block_rows);
+        }
+    }
+}
+
 static void arrange(struct rh_trace_encoder *e, struct rh_trace_row *const *rows, uint32_t count,
                     struct rh_trace_writer_session *const *others, uint32_t other_count)
 {
@@ -190,10 +279,7 @@ static void arrange(struct rh_trace_encoder *e, struct rh_trace_row *const *rows
         place += e->sessions[i]->block_rows;
         e->sessions[i]->block_rows = 0;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct rh_trace_writer_session *s = rows[i]->session;
-        e->rows[s->block_first_row + s->block_rows++] = rows[i];
-    }
+    place_rows(e, rows, count);
     e->row_count = count;
 }
 

@@ -33,6 +33,7 @@ static void fill_session(struct rh_trace_encoder *e, uint32_t i, int64_t *v[], u
 {
     struct rh_trace_writer_session *w = e->sessions[i];
     const struct rh_session *s = &w->s;
+    const struct rh_encode_session *note = &e->notes[i];
     const struct rh_trace_row *first = w->block_rows ? e->rows[w->block_first_row] : NULL;
     v[RH_SESSION_NUMBER][i] = (int64_t) s->number - (i > 0 ? e->sessions[i - 1]->s.number : 0);
     v[RH_SESSION_COPY][i] = s->copy;
@@ -46,14 +47,14 @@ static void fill_session(struct rh_trace_encoder *e, uint32_t i, int64_t *v[], u
     v[RH_SESSION_FLAGS][i] = s->flags;
     v[RH_SESSION_STARTUP_COUNT][i] = s->startup_count;
     v[RH_SESSION_ROWS][i] = w->block_rows;
-    v[RH_SESSION_CURSOR_ROWS][i] = e->cursor_rows[i];
-    v[RH_SESSION_FIRST_ORDINAL][i] = first ? (int64_t) e->ordinal_first[i] : 0;
+    v[RH_SESSION_CURSOR_ROWS][i] = note->cursor_rows;
+    v[RH_SESSION_FIRST_ORDINAL][i] = first ? (int64_t) note->ordinal_first : 0;
     v[RH_SESSION_ORDINAL_SPAN][i] =
-        first ? (int64_t) (e->ordinal_last[i] - e->ordinal_first[i]) : 0;
+        first ? (int64_t) (note->ordinal_last - note->ordinal_first) : 0;
     v[RH_SESSION_FIRST_START][i] = first ? first->start - e->min : 0;
-    bool timed = first && e->timed_first[i] != RH_INT_UNKNOWN;
-    v[RH_SESSION_TIMED_FIRST][i] = timed ? e->timed_first[i] - first->start : RH_INT_UNKNOWN;
-    v[RH_SESSION_TIMED_SPAN][i] = timed ? e->timed_last[i] - e->timed_first[i] : 0;
+    bool timed = first && note->timed_first != RH_INT_UNKNOWN;
+    v[RH_SESSION_TIMED_FIRST][i] = timed ? note->timed_first - first->start : RH_INT_UNKNOWN;
+    v[RH_SESSION_TIMED_SPAN][i] = timed ? note->timed_last - note->timed_first : 0;
     v[RH_SESSION_LIST][i] = list_of(e, w, list_count);
 }
 

@@ -13,7 +13,7 @@ static uint32_t literal_count(const struct rh_trace_encoder *e, uint32_t row)
 
 static uint32_t list_count(const struct rh_trace_encoder *e, uint32_t row, enum list which)
 {
-    return which == LITERALS ? literal_count(e, row) : e->row_params[row];
+    return which == LITERALS ? literal_count(e, row) : rh_trace_encode_param_count(e, row);
 }
 
 static const struct rh_value *list_values(const struct rh_trace_encoder *e, uint32_t row,
@@ -32,7 +32,7 @@ static uint32_t longest_list(const struct rh_trace_encoder *e, uint32_t t, uint3
     }
     uint32_t longest = 0;
     for (uint32_t k = first; k < end; k++) {
-        uint32_t n = e->row_params[e->by_template[k]];
+        uint32_t n = rh_trace_encode_param_count(e, e->by_template[k]);
         longest = n > longest ? n : longest;
     }
     return longest;
@@ -48,7 +48,7 @@ static uint32_t put_integers(struct rh_trace_encoder *e, uint32_t t, uint32_t fi
     uint32_t n = 0;
     for (uint32_t k = first; k < end; k++) {
         uint32_t row = e->by_template[k];
-        if (which == PARAMS && e->row_params[row] <= place) {
+        if (which == PARAMS && rh_trace_encode_param_count(e, row) <= place) {
             continue;
         }
         const struct rh_value *v = &e->row_values[row][index];
@@ -120,7 +120,7 @@ static uint64_t count_values(const struct rh_trace_encoder *e, enum list which)
         total += (uint64_t) e->template_uses[t] * e->store->facts[e->templates[t]].slot_count;
     }
     for (uint32_t i = 0; which == PARAMS && i < e->row_count; i++) {
-        total += e->row_params[i];
+        total += rh_trace_encode_param_count(e, i);
     }
     return total;
 }
@@ -148,12 +148,20 @@ static bool put_lists(struct rh_trace_encoder *e, enum rh_column key, enum list 
     return true;
 }
 
+/* The n integers of e->flat; none: all are 0. */
+static void put_kinds(struct rh_trace_encoder *e, enum rh_column key, uint32_t n)
+{
+    static const int64_t zero = 0;
+    rh_trace_encode_key(e, key);
+    rh_int_column_put(&e->data, n > 0 ? e->flat : &zero, n > 0 ? n : 1);
+}
+
 /* Types and formats of all parameters, in the order of the rows. */
 static void put_param_kinds(struct rh_trace_encoder *e)
 {
     uint32_t total = 0;
     for (uint32_t i = 0; i < e->row_count; i++) {
-        total += e->row_params[i];
+        total += rh_trace_encode_param_count(e, i);
     }
     /* Only what is not a default has types and formats, which lie in `extra`. */
     if (total == 0 || !e->has_extra) {
@@ -161,28 +169,27 @@ static void put_param_kinds(struct rh_trace_encoder *e)
     }
     int64_t *flat = rh_trace_encode_flat(e, total);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < e->row_count; i++) {
+    for (uint32_t i = 0; e->has_param_types && i < e->row_count; i++) {
         const uint32_t *types = e->rows[i]->extra->param_types;
         for (uint32_t k = 0; k < e->rows[i]->param_count; k++) {
             flat[n++] = types ? types[k] : 0;
         }
     }
-    rh_trace_encode_key(e, RH_COLUMN_PARAM_TYPES);
-    rh_int_column_put(&e->data, flat, n);
+    put_kinds(e, RH_COLUMN_PARAM_TYPES, n);
     n = 0;
-    for (uint32_t i = 0; i < e->row_count; i++) {
+    for (uint32_t i = 0; e->has_param_formats && i < e->row_count; i++) {
         const uint8_t *formats = e->rows[i]->extra->param_formats;
         for (uint32_t k = 0; k < e->rows[i]->param_count; k++) {
             flat[n++] = formats ? formats[k] : 0;
         }
     }
-    rh_trace_encode_key(e, RH_COLUMN_PARAM_FORMATS);
-    rh_int_column_put(&e->data, flat, n);
+    put_kinds(e, RH_COLUMN_PARAM_FORMATS, n);
 }
 
 static bool put_result_formats(struct rh_trace_encoder *e)
 {
-    if (!e->has_extra) {
+    const struct rh_encode_column *counts = &e->columns[RH_COLUMN_RESULT_FORMAT_COUNT];
+    if (!counts->varies && counts->usual == 0) {
         return true;
     }
     uint64_t total = 0;
@@ -207,7 +214,8 @@ static bool put_result_formats(struct rh_trace_encoder *e)
 
 static void put_details(struct rh_trace_encoder *e)
 {
-    if (!e->has_extra) {
+    const struct rh_encode_column *has = &e->columns[RH_COLUMN_HAS_DETAIL];
+    if (!has->varies && has->usual == 0) {
         return;
     }
     struct rh_value *values = rh_trace_encode_value_room(e, e->row_count);

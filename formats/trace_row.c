@@ -4,7 +4,8 @@
 #include "common/sql_template.h"
 #include "formats/trace_layout.h"
 
-enum { ROW_ARENA_CHUNK_BYTES = 256 * 1024 };
+/* With its head and malloc's a huge page (rh_malloc_whole()). */
+enum { ROW_ARENA_CHUNK_BYTES = (2 << 20) - 256, LEARNED_CHUNK_BYTES = 4096 };
 
 const struct rh_trace_row_extra rh_trace_row_no_extra = {
     .statement_name = RH_NO_STRING,
@@ -27,6 +28,8 @@ void rh_trace_row_store_init(struct rh_trace_row_store *s)
 {
     *s = (struct rh_trace_row_store){0};
     rh_arena_init(&s->arena, ROW_ARENA_CHUNK_BYTES);
+    rh_arena_init(&s->old, ROW_ARENA_CHUNK_BYTES);
+    rh_arena_init(&s->learned, LEARNED_CHUNK_BYTES);
     rh_intern_init(&s->templates);
     rh_intern_init(&s->strings);
 }
@@ -34,6 +37,8 @@ void rh_trace_row_store_init(struct rh_trace_row_store *s)
 void rh_trace_row_store_release(struct rh_trace_row_store *s)
 {
     rh_arena_release(&s->arena);
+    rh_arena_release(&s->old);
+    rh_arena_release(&s->learned);
     rh_intern_release(&s->templates);
     rh_intern_release(&s->strings);
     rh_free(s->facts);
@@ -43,13 +48,24 @@ void rh_trace_row_store_release(struct rh_trace_row_store *s)
 void rh_trace_row_store_clear(struct rh_trace_row_store *s)
 {
     rh_arena_clear(&s->arena);
+    rh_arena_clear(&s->old);
+    rh_arena_clear(&s->learned);
     rh_intern_clear(&s->templates);
     rh_intern_clear(&s->strings);
 }
 
 size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s)
 {
-    return s->arena.used_bytes + s->templates.bytes + s->strings.bytes;
+    return s->arena.used_bytes + s->old.used_bytes + s->learned.used_bytes + s->templates.bytes +
+           s->strings.bytes;
+}
+
+void rh_trace_row_store_turn(struct rh_trace_row_store *s)
+{
+    struct rh_arena filled = s->arena;
+    rh_arena_clear(&s->old);
+    s->arena = s->old;
+    s->old = filled;
 }
 
 static uint32_t put_template(struct rh_trace_row_store *s, struct rh_span tmpl, bool *fresh)
@@ -119,7 +135,7 @@ uint32_t rh_trace_row_store_split(struct rh_trace_row_store *s, uint32_t last, s
     uint32_t id = put_template(s, rh_buf_span(tmpl), &fresh);
     if (!fresh) {
         rh_template_match_learn(&s->facts[id].match, s->templates.items[id], literals->items,
-                                literals->count, &s->arena);
+                                literals->count, &s->learned);
     }
     note_follower(s, last, id);
     return id;
@@ -128,6 +144,22 @@ uint32_t rh_trace_row_store_split(struct rh_trace_row_store *s, uint32_t last, s
 static uint32_t put_string(struct rh_trace_row_store *store, struct rh_span s)
 {
     return s.data ? rh_intern_put(&store->strings, s, NULL) : RH_NO_STRING;
+}
+
+static unsigned kind_rank(uint8_t kind)
+{
+    return kind == RH_KIND_OPEN ? 0 : rh_kind_has_ordinal((enum rh_kind) kind) ? 1 : 2;
+}
+
+bool rh_trace_row_precedes(const struct rh_trace_row *a, const struct rh_trace_row *b)
+{
+    if (a->start != b->start) {
+        return a->start < b->start;
+    }
+    if (a->ordinal != b->ordinal) {
+        return a->ordinal < b->ordinal;
+    }
+    return kind_rank(a->kind) < kind_rank(b->kind);
 }
 
 int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns)
@@ -332,23 +364,44 @@ static const void *move_array(const void *from, size_t bytes, struct rh_arena *a
     return to;
 }
 
-static void move_extra(struct rh_trace_row *row, const struct rh_trace_row_store *from,
-                       struct rh_trace_row_store *to, uint32_t *map)
+static void keep_extra(struct rh_trace_row *row, struct rh_arena *arena)
 {
-    struct rh_trace_row_extra *x = rh_arena_alloc(&to->arena, sizeof *x);
+    struct rh_trace_row_extra *x = rh_arena_alloc(arena, sizeof *x);
     *x = *row->extra;
+    x->param_types = move_array(x->param_types, row->param_count * sizeof *x->param_types, arena);
+    x->param_formats = move_array(x->param_formats, row->param_count, arena);
+    x->result_formats =
+        move_array(x->result_formats, x->result_format_count * sizeof *x->result_formats, arena);
+    x->detail = move_value(x->detail, arena);
+    row->extra = x;
+}
+
+void rh_trace_row_keep(struct rh_trace_row *row, struct rh_arena *arena)
+{
+    uint32_t n = row->literal_count + row->param_count;
+    if (n > 0) {
+        struct rh_value *values = rh_arena_alloc(arena, n * sizeof *values);
+        for (uint32_t i = 0; i < n; i++) {
+            values[i] = move_value(row->values[i], arena);
+        }
+        row->values = values;
+    }
+    if (row->extra != &rh_trace_row_no_extra) {
+        keep_extra(row, arena);
+    }
+    if (row->run != &rh_trace_row_no_run) {
+        row->run = move_array(row->run, sizeof *row->run, arena);
+    }
+}
+
+static void move_strings(struct rh_trace_row_extra *x, const struct rh_trace_row_store *from,
+                         struct rh_trace_row_store *to, uint32_t *map)
+{
     x->statement_name = move_string(x->statement_name, from, to, map);
     x->portal_name = move_string(x->portal_name, from, to, map);
     x->application = move_string(x->application, from, to, map);
     x->prepare_text = move_string(x->prepare_text, from, to, map);
     x->steps = move_string(x->steps, from, to, map);
-    x->param_types =
-        move_array(x->param_types, row->param_count * sizeof *x->param_types, &to->arena);
-    x->param_formats = move_array(x->param_formats, row->param_count, &to->arena);
-    x->result_formats = move_array(x->result_formats,
-                                   x->result_format_count * sizeof *x->result_formats, &to->arena);
-    x->detail = move_value(x->detail, &to->arena);
-    row->extra = x;
 }
 
 void rh_trace_row_move(struct rh_trace_row *row, const struct rh_trace_row_store *from,
@@ -361,20 +414,11 @@ void rh_trace_row_move(struct rh_trace_row *row, const struct rh_trace_row_store
         }
         row->tmpl = maps->templates[row->tmpl];
     }
-    uint32_t n = row->literal_count + row->param_count;
-    if (n > 0) {
-        struct rh_value *values = rh_arena_alloc(&to->arena, n * sizeof *values);
-        for (uint32_t i = 0; i < n; i++) {
-            values[i] = move_value(row->values[i], &to->arena);
-        }
-        row->values = values;
-    }
     row->tag = move_string(row->tag, from, to, maps->strings);
+    rh_trace_row_keep(row, &to->arena);
     if (row->extra != &rh_trace_row_no_extra) {
-        move_extra(row, from, to, maps->strings);
-    }
-    if (row->run != &rh_trace_row_no_run) {
-        row->run = move_array(row->run, sizeof *row->run, &to->arena);
+        /* The copy that was just made. */
+        move_strings((struct rh_trace_row_extra *) row->extra, from, to, maps->strings);
     }
 }
 

@@ -44,6 +44,7 @@ struct rh_trace_writer_session {
     uint64_t block_serial;
     uint32_t block_rows;
     uint32_t block_first_row;
+    bool block_disorder;        /* its rows did not come in their order */
     uint32_t block_list;        /* number of its list of prepared texts and settings */
     uint64_t block_list_serial; /* the block that has this session's list */
 };
@@ -77,28 +78,31 @@ struct rh_trace_row_run {
     int64_t ready;
 };
 
+/* Two cache lines: what the encoder reads of every row, and what mostly is the same in all. */
 struct rh_trace_row {
     struct rh_trace_writer_session *session;
     uint64_t ordinal;
     int64_t start;
-    int64_t first; /* RH_INT_UNKNOWN */
-    int64_t done;
-    int64_t rows;
-    int64_t bytes;
-    uint32_t tmpl; /* number of a template, RH_NO_STRING */
-    uint32_t literal_count;
-    uint32_t param_count;
-    uint32_t flags;
-    const struct rh_value *values; /* literals, then parameters */
-    uint32_t sqlstate;
-    uint32_t tag; /* number of a string */
-    uint32_t results;
+    int64_t done;                           /* RH_INT_UNKNOWN */
+    const struct rh_value *values;          /* literals, then parameters */
+    const struct rh_trace_row_extra *extra; /* never NULL */
+    const struct rh_trace_row_run *run;     /* never NULL */
+    uint32_t tmpl;                          /* number of a template, RH_NO_STRING */
     uint8_t kind;
     uint8_t txn;
     uint8_t hold;
     uint8_t tx_status;
-    const struct rh_trace_row_extra *extra; /* never NULL */
-    const struct rh_trace_row_run *run;     /* never NULL */
+
+    int64_t first; /* RH_INT_UNKNOWN */
+    int64_t rows;
+    int64_t bytes;
+    uint32_t flags;
+    uint32_t param_count;
+    uint32_t literal_count;
+    uint32_t sqlstate;
+    uint32_t tag; /* number of a string */
+    uint32_t results;
+    uint64_t unused[2];
 };
 
 extern const struct rh_trace_row_extra rh_trace_row_no_extra;
@@ -112,9 +116,14 @@ struct rh_trace_row_template {
     struct rh_template_match match;
 };
 
-/* What rows point to. */
+/*
+ * What rows point to.  Of each row the values lie in `arena` or, if it was there when
+ * rh_trace_row_store_turn() was called last, in `old`.
+ */
 struct rh_trace_row_store {
     struct rh_arena arena;
+    struct rh_arena old;
+    struct rh_arena learned; /* of the templates' matches */
     struct rh_intern templates;
     struct rh_intern strings;
     struct rh_trace_row_template *facts; /* by template */
@@ -124,8 +133,10 @@ struct rh_trace_row_store {
 void rh_trace_row_store_init(struct rh_trace_row_store *s);
 void rh_trace_row_store_release(struct rh_trace_row_store *s);
 void rh_trace_row_store_clear(struct rh_trace_row_store *s);
-/* Bytes that rows of this store hold. */
+/* Bytes that rows of this store hold, and those that are gone but not cleared yet. */
 size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s);
+/* Nothing that stays is in `old`: it becomes the arena of new rows, and the arena the old one. */
+void rh_trace_row_store_turn(struct rh_trace_row_store *s);
 
 /* The number of a template. */
 uint32_t rh_trace_row_store_template(struct rh_trace_row_store *s, struct rh_span tmpl);
@@ -136,6 +147,9 @@ uint32_t rh_trace_row_store_next(struct rh_trace_row_store *s, uint32_t last, st
  */
 uint32_t rh_trace_row_store_split(struct rh_trace_row_store *s, uint32_t last, struct rh_span text,
                                   struct rh_buf *tmpl, struct rh_literals *literals);
+
+/* Of two rows of one session: a is before b, whatever came first. */
+bool rh_trace_row_precedes(const struct rh_trace_row *a, const struct rh_trace_row *b);
 
 /* A time in the file's unit, rounded down, kept within RH_TRACE_TIME_MAX_NS; unknown stays unknown.
  */
@@ -155,6 +169,9 @@ struct rh_trace_row_text {
 void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
                        const struct rh_trace_row_text *text, struct rh_trace_row_store *store,
                        int64_t unit_ns);
+
+/* Copy what the row points to into the arena. */
+void rh_trace_row_keep(struct rh_trace_row *row, struct rh_arena *arena);
 
 /* Copy into another store; *maps have the new numbers of templates and strings, filled as
  * needed (RH_NO_STRING: not yet). */

@@ -35,7 +35,7 @@ static void writer_free(struct rh_trace_writer *w)
     rh_trace_row_store_release(&w->spare);
     rh_trace_encoder_release(&w->encoder);
     rh_trace_part_release(&w->plain);
-    rh_start_order_release(&w->order);
+    rh_trace_selection_release(&w->selection);
     rh_arena_release(&w->texts);
     rh_arena_release(&w->scratch);
     rh_buf_release(&w->packed);
@@ -45,8 +45,8 @@ static void writer_free(struct rh_trace_writer *w)
     rh_free(w->late.rows);
     rh_free(w->maps.templates);
     rh_free(w->maps.strings);
-    rh_free(w->starts);
-    rh_free(w->sorted);
+    rh_free(w->window.starts);
+    rh_free(w->late.starts);
     rh_free(w->notes);
     rh_free(w);
 }
@@ -78,11 +78,13 @@ static void writer_init(struct rh_trace_writer *w, const struct rh_trace_header 
     w->newest_start = INT64_MIN;
     rh_arena_init(&w->texts, TEXT_CHUNK_BYTES);
     rh_arena_init(&w->scratch, SCRATCH_CHUNK_BYTES);
+    w->window.cap = w->window_records;
+    w->window.rows = rh_malloc_whole(w->window.cap * sizeof *w->window.rows);
+    w->window.starts = rh_malloc_whole(w->window.cap * sizeof *w->window.starts);
     rh_trace_row_store_init(&w->window.store);
     rh_trace_row_store_init(&w->late.store);
     rh_trace_row_store_init(&w->spare);
     rh_map_init(&w->sessions);
-    rh_start_order_init(&w->order);
     rh_trace_encoder_init(&w->encoder, w->unit_ns);
     rh_trace_part_init(&w->plain);
     rh_buf_init(&w->packed, (size_t) 4 * RH_BLOCK_RAW_MAX);
@@ -309,9 +311,13 @@ static struct rh_trace_row *find_row(struct rh_trace_window *win,
     return NULL;
 }
 
+/* A row to be filled; the caller has filled win->starts before it adds the next one. */
 static struct rh_trace_row *window_add(struct rh_trace_window *win)
 {
-    RH_GROW(win->rows, win->count, win->cap);
+    if (win->count == win->cap) {
+        RH_GROW(win->rows, win->count, win->cap);
+        win->starts = rh_realloc(win->starts, win->cap, sizeof *win->starts);
+    }
     return &win->rows[win->count++];
 }
 
@@ -344,19 +350,34 @@ static void add_outcome(struct rh_trace_writer *w, struct rh_trace_writer_sessio
     row.start = is_open ? s->open_start : row.start;
     s->pending_rows++;
     *window_add(&w->late) = row;
+    w->late.starts[w->late.count - 1] = row.start;
+}
+
+/* What sealed rows left behind takes the room of new ones, or of a table's rows.  A row has one
+ * template and at most six strings, so the tables are smaller after each compaction. */
+static bool has_waste(const struct rh_trace_writer *w)
+{
+    const struct rh_trace_row_store *s = &w->window.store;
+    return (s->old.used_bytes > 0 && rh_trace_row_store_bytes(s) > w->window_bytes) ||
+           s->templates.count > w->window_records || s->strings.count / 8 > w->window_records;
 }
 
 static void seal_if_full(struct rh_trace_writer *w)
 {
+    struct rh_trace_row_store *store = &w->window.store;
     if (w->window.count >= w->window_records &&
         rh_trace_writer_seal(w, w->window_records / 3) != 0) {
         return;
     }
+    if (has_waste(w)) {
+        rh_trace_writer_compact(w);
+    }
     /* Texts of one size go by halves; one very large value makes everything go. */
-    while (rh_trace_row_store_bytes(&w->window.store) > w->window_bytes && w->window.count > 0) {
+    while (rh_trace_row_store_bytes(store) > w->window_bytes && w->window.count > 0) {
         if (rh_trace_writer_seal(w, w->window.count / 2) != 0) {
             return;
         }
+        rh_trace_writer_compact(w);
     }
     if (w->late.count >= LATE_RECORDS_MAX ||
         rh_trace_row_store_bytes(&w->late.store) > w->window_bytes / 2) {
@@ -409,6 +430,7 @@ static void add_row(struct rh_trace_writer *w, struct rh_trace_writer_session *s
     row->session = s;
     row->ordinal = ordinal;
     move_row(row, start, r->start_ns != RH_TIME_UNKNOWN, w->unit_ns);
+    win->starts[win->count - 1] = row->start;
     s->pending_rows++;
     if (is_first_opening(r)) {
         s->opening_late = late && (s->opening_late || s->opening_start == INT64_MIN);

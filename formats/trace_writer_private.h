@@ -21,8 +21,10 @@
 /* Rows that wait to be sealed, in the order they came. */
 struct rh_trace_window {
     struct rh_trace_row *rows;
+    int64_t *starts; /* by row, the same as in it */
     uint32_t count;
     uint32_t cap;
+    uint32_t old_count; /* of the first rows, whose values are in store.old */
     struct rh_trace_row_store store;
 };
 
@@ -31,6 +33,20 @@ struct rh_trace_mark {
     int64_t start;
     uint32_t session;
     uint32_t copy;
+};
+
+/* The rows of a window that wait, and those of them that go into the next block. */
+struct rh_trace_selection {
+    uint32_t *live; /* indexes, in the order they came */
+    uint32_t live_count;
+    struct rh_trace_row **chosen; /* in the order they came */
+    uint32_t *rest;               /* of the live ones, those that were not chosen */
+    uint32_t rest_count;
+
+    uint32_t *group; /* scratch */
+    int64_t *starts;
+    struct rh_start_order order;
+    uint32_t cap;
 };
 
 struct rh_trace_writer {
@@ -43,7 +59,7 @@ struct rh_trace_writer {
 
     struct rh_trace_window window;
     struct rh_trace_window late;
-    struct rh_trace_row_store spare; /* where the window's rows move when older ones are sealed */
+    struct rh_trace_row_store spare; /* where the window's rows move to leave behind what is gone */
     struct rh_trace_row_maps maps;
     uint32_t map_caps[2];
     bool has_sealed;
@@ -57,10 +73,7 @@ struct rh_trace_writer {
     uint32_t ended_count;
     uint32_t ended_cap;
 
-    struct rh_start_order order;
-    int64_t *starts;
-    struct rh_trace_row **sorted;
-    uint32_t sorted_cap;
+    struct rh_trace_selection selection;
     struct rh_trace_encoder encoder;
     uint32_t bytes_per_row; /* before compression, of the last block */
     ZSTD_CCtx *cctx;
@@ -95,9 +108,22 @@ uint32_t rh_trace_writer_changed(struct rh_trace_writer *w, bool all,
 void rh_trace_writer_drop_ended(struct rh_trace_writer *w);
 void rh_trace_writer_free_sessions(struct rh_trace_writer *w);
 
+/* trace_writer_select.c */
+void rh_trace_selection_release(struct rh_trace_selection *s);
+/* All rows of the window wait. */
+void rh_trace_selection_begin(struct rh_trace_selection *s, const struct rh_trace_window *win);
+/* Choose the first n, at least one, by start, session, copy, ordinal; *last is the place of the
+ * last of them. */
+void rh_trace_selection_choose(struct rh_trace_selection *s, const struct rh_trace_window *win,
+                               uint32_t n, struct rh_trace_mark *last);
+/* What was chosen waits no longer. */
+void rh_trace_selection_take(struct rh_trace_selection *s);
+
 /* trace_writer_seal.c: -1 with w->failed and w->failure set. */
 /* Seal the oldest rows of the window until at most `keep` are left. */
 int rh_trace_writer_seal(struct rh_trace_writer *w, uint32_t keep);
+/* Let go of what sealed rows left in the window's store. */
+void rh_trace_writer_compact(struct rh_trace_writer *w);
 int rh_trace_writer_seal_late(struct rh_trace_writer *w);
 /* Blocks without records for sessions that changed since they were told of. */
 int rh_trace_writer_seal_sessions(struct rh_trace_writer *w);

@@ -4,7 +4,6 @@
  * functions return -1 with w->failed and w->failure set.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "common/alloc.h"
 #include "formats/trace_file.h"
@@ -127,14 +126,16 @@ static bool has_state(const struct rh_trace_writer *w)
     return w->header.kind == RH_FILE_WORKLOAD;
 }
 
-/* Encode as many of rows[0..count) as fit in one block, count at most.  0: not even one fits. */
+/* Encode as many of the first rows in start order as fit in one block, count at most.  0: not even
+ * one fits. */
 static uint32_t encode_some(struct rh_trace_writer *w, const struct rh_trace_window *from,
-                            uint32_t first, uint32_t count, bool late)
+                            uint32_t count, bool late, struct rh_trace_mark *last)
 {
     struct rh_trace_writer_session *others[OTHERS_MAX];
     uint32_t other_count = late ? 0 : rh_trace_writer_changed(w, false, others, OTHERS_MAX);
     for (;;) {
-        if (rh_trace_encoder_run(&w->encoder, &from->store, w->sorted + first, count, others,
+        rh_trace_selection_choose(&w->selection, from, count, last);
+        if (rh_trace_encoder_run(&w->encoder, &from->store, w->selection.chosen, count, others,
                                  other_count, has_state(w) && !late)) {
             return count;
         }
@@ -156,11 +157,27 @@ static uint32_t rows_for_a_block(const struct rh_trace_writer *w, uint32_t avail
     return n > available || available - n < n / 16 ? available : n;
 }
 
-static int put_rows(struct rh_trace_writer *w, const struct rh_trace_window *from, uint32_t first,
-                    uint32_t available, bool late, uint32_t *done)
+/* A row is in the file: what follows for its session. */
+static void note_sealed(struct rh_trace_writer *w, const struct rh_trace_window *from,
+                        const struct rh_trace_row *row)
+{
+    struct rh_trace_writer_session *s = row->session;
+    s->pending_rows--;
+    s->opening_sealed |= row->kind == RH_KIND_OPEN;
+    if (from == &w->window && s->open_row == (uint32_t) (row - from->rows)) {
+        s->open_row = RH_NO_STRING;
+    }
+    if (has_state(w)) {
+        rh_trace_writer_apply(w, row, &from->store);
+    }
+}
+
+/* One block of the first of the waiting rows, at most `available`: how many they were. */
+static int put_rows(struct rh_trace_writer *w, const struct rh_trace_window *from,
+                    uint32_t available, bool late, struct rh_trace_mark *last, uint32_t *done)
 {
     uint32_t n = rows_for_a_block(w, available);
-    n = encode_some(w, from, first, n > RH_BLOCK_RECORDS_MAX ? RH_BLOCK_RECORDS_MAX : n, late);
+    n = encode_some(w, from, n > RH_BLOCK_RECORDS_MAX ? RH_BLOCK_RECORDS_MAX : n, late, last);
     if (n == 0) {
         w->failed = true;
         return rh_error_set(&w->failure, RH_ERR_LIMIT, "a record does not fit in a block");
@@ -170,70 +187,12 @@ static int put_rows(struct rh_trace_writer *w, const struct rh_trace_window *fro
     }
     uint32_t per_row = (uint32_t) ((w->encoder.data.raw.len + w->encoder.state.raw.len) / n);
     w->bytes_per_row = per_row < 1 ? 1 : per_row;
-    for (uint32_t i = first; i < first + n; i++) {
-        struct rh_trace_row *row = w->sorted[i];
-        row->session->pending_rows--;
-        row->session->opening_sealed |= row->kind == RH_KIND_OPEN;
-        if (has_state(w)) {
-            rh_trace_writer_apply(w, row, &from->store);
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        note_sealed(w, from, w->selection.chosen[i]);
     }
+    rh_trace_selection_take(&w->selection);
     *done = n;
     return 0;
-}
-
-static unsigned kind_rank(uint8_t kind)
-{
-    return kind == RH_KIND_OPEN ? 0 : rh_kind_has_ordinal((enum rh_kind) kind) ? 1 : 2;
-}
-
-/* Of rows that start at once. */
-static bool comes_before(const struct rh_trace_row *a, const struct rh_trace_row *b)
-{
-    const struct rh_session *x = &a->session->s;
-    const struct rh_session *y = &b->session->s;
-    if (x->number != y->number) {
-        return x->number < y->number;
-    }
-    if (x->copy != y->copy) {
-        return x->copy < y->copy;
-    }
-    if (a->ordinal != b->ordinal) {
-        return a->ordinal < b->ordinal;
-    }
-    return kind_rank(a->kind) < kind_rank(b->kind);
-}
-
-static int compare_ties(const void *a, const void *b)
-{
-    const struct rh_trace_row *x = *(struct rh_trace_row *const *) a;
-    const struct rh_trace_row *y = *(struct rh_trace_row *const *) b;
-    if (comes_before(x, y)) {
-        return -1;
-    }
-    if (comes_before(y, x)) {
-        return 1;
-    }
-    return x < y ? -1 : x > y; /* as they came */
-}
-
-/* Stable; groups of one ms of a log have a few rows and are nearly in order. */
-static void sort_ties(struct rh_trace_row **rows, uint32_t n)
-{
-    enum { INSERTION_MAX = 64 };
-    if (n > INSERTION_MAX) {
-        qsort(rows, n, sizeof(void *), compare_ties);
-        return;
-    }
-    for (uint32_t i = 1; i < n; i++) {
-        struct rh_trace_row *row = rows[i];
-        uint32_t k = i;
-        while (k > 0 && comes_before(row, rows[k - 1])) {
-            rows[k] = rows[k - 1];
-            k--;
-        }
-        rows[k] = row;
-    }
 }
 
 static void move_openings(struct rh_trace_window *win)
@@ -243,39 +202,17 @@ static void move_openings(struct rh_trace_window *win)
         bool opens = row->kind == RH_KIND_OPEN && row->extra->detail.tag == RH_VALUE_NULL;
         if (opens && row->start > row->session->first_start) {
             row->start = row->session->first_start;
+            win->starts[i] = row->start;
         }
     }
 }
 
-static void sort_rows(struct rh_trace_writer *w, struct rh_trace_window *from)
+static void begin_selection(struct rh_trace_writer *w, struct rh_trace_window *from)
 {
-    uint32_t n = from->count;
-    if (n > w->sorted_cap) {
-        w->sorted_cap = n;
-        w->starts = rh_realloc(w->starts, n, sizeof *w->starts);
-        w->sorted = rh_realloc(w->sorted, n, sizeof(void *));
-    }
     if (w->has_early_statement) {
         move_openings(from);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        w->starts[i] = from->rows[i].start;
-    }
-    rh_start_order_make(&w->order, w->starts, n);
-    const uint32_t *order = w->order.order;
-    for (uint32_t i = 0; i < n; i++) {
-        w->sorted[i] = &from->rows[order[i]];
-    }
-    for (uint32_t i = 0; i < n;) {
-        uint32_t end = i + 1;
-        while (end < n && w->starts[order[end]] == w->starts[order[i]]) {
-            end++;
-        }
-        if (end - i > 1) {
-            sort_ties(w->sorted + i, end - i);
-        }
-        i = end;
-    }
+    rh_trace_selection_begin(&w->selection, from);
 }
 
 static uint32_t *reserve_map(uint32_t *map, uint32_t *cap, uint32_t n)
@@ -290,57 +227,62 @@ static uint32_t *reserve_map(uint32_t *map, uint32_t *cap, uint32_t n)
     return map;
 }
 
-/* The rows from `first` on in start order stay: they move to the spare store, in the order they
- * came. */
-static void keep_rest(struct rh_trace_writer *w, uint32_t first)
+void rh_trace_writer_compact(struct rh_trace_writer *w)
 {
     struct rh_trace_window *win = &w->window;
-    /* The session of a sealed row is marked by the row itself: a NULL session is a row that is
-     * gone. */
-    for (uint32_t i = 0; i < first; i++) {
-        struct rh_trace_writer_session *s = w->sorted[i]->session;
-        uint32_t index = (uint32_t) (w->sorted[i] - win->rows);
-        s->open_row = s->open_row == index ? RH_NO_STRING : s->open_row;
-        w->sorted[i]->session = NULL;
-    }
     w->maps.templates = reserve_map(w->maps.templates, &w->map_caps[0], win->store.templates.count);
     w->maps.strings = reserve_map(w->maps.strings, &w->map_caps[1], win->store.strings.count);
-    rh_trace_row_store_clear(&w->spare);
-    uint32_t kept = 0;
     for (uint32_t i = 0; i < win->count; i++) {
-        struct rh_trace_row *row = &win->rows[i];
-        if (!row->session) {
-            continue;
-        }
-        row->session->open_row = row->session->open_row == i ? kept : row->session->open_row;
-        rh_trace_row_move(row, &win->store, &w->spare, &w->maps);
-        win->rows[kept++] = *row;
+        rh_trace_row_move(&win->rows[i], &win->store, &w->spare, &w->maps);
     }
-    win->count = kept;
     struct rh_trace_row_store filled = w->spare;
     w->spare = win->store;
     win->store = filled;
+    win->old_count = 0;
     rh_trace_row_store_clear(&w->spare);
+}
+
+/*
+ * The rows that still wait stay, in the order they came.  Nearly all of them came since the seal
+ * before, so their values stay where they are, and the arena of that time is free for new ones.
+ */
+static void keep_rest(struct rh_trace_writer *w)
+{
+    struct rh_trace_window *win = &w->window;
+    const struct rh_trace_selection *s = &w->selection;
+    for (uint32_t k = 0; k < s->live_count; k++) {
+        uint32_t i = s->live[k];
+        struct rh_trace_row *row = &win->rows[k];
+        if (k != i) {
+            *row = win->rows[i];
+            win->starts[k] = win->starts[i];
+        }
+        row->session->open_row = row->session->open_row == i ? k : row->session->open_row;
+        if (i < win->old_count) {
+            rh_trace_row_keep(row, &win->store.arena);
+        }
+    }
+    win->count = s->live_count;
+    win->old_count = s->live_count;
+    rh_trace_row_store_turn(&win->store);
 }
 
 int rh_trace_writer_seal(struct rh_trace_writer *w, uint32_t keep)
 {
     struct rh_trace_window *win = &w->window;
-    uint32_t first = 0;
-    uint32_t end = win->count > keep ? win->count - keep : 0;
-    sort_rows(w, win);
-    while (first < end) {
+    uint32_t left = win->count > keep ? win->count - keep : 0;
+    begin_selection(w, win);
+    while (left > 0) {
         uint32_t done = 0;
-        if (put_rows(w, win, first, end - first, false, &done) != 0) {
+        struct rh_trace_mark last;
+        if (put_rows(w, win, left, false, &last, &done) != 0) {
             return -1;
         }
-        first += done;
-        const struct rh_trace_row *last = w->sorted[first - 1];
+        left -= done;
         w->has_sealed = true;
-        w->sealed =
-            (struct rh_trace_mark){last->start, last->session->s.number, last->session->s.copy};
+        w->sealed = last;
     }
-    keep_rest(w, first);
+    keep_rest(w);
     w->has_early_statement = w->has_early_statement && w->late.count > 0;
     rh_trace_writer_drop_ended(w);
     return 0;
@@ -349,13 +291,14 @@ int rh_trace_writer_seal(struct rh_trace_writer *w, uint32_t keep)
 int rh_trace_writer_seal_late(struct rh_trace_writer *w)
 {
     struct rh_trace_window *late = &w->late;
-    sort_rows(w, late);
-    for (uint32_t first = 0; first < late->count;) {
+    begin_selection(w, late);
+    for (uint32_t left = late->count; left > 0;) {
         uint32_t done = 0;
-        if (put_rows(w, late, first, late->count - first, true, &done) != 0) {
+        struct rh_trace_mark last;
+        if (put_rows(w, late, left, true, &last, &done) != 0) {
             return -1;
         }
-        first += done;
+        left -= done;
     }
     late->count = 0;
     rh_trace_row_store_clear(&late->store);
