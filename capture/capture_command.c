@@ -9,7 +9,7 @@
 #include "common/stop.h"
 
 static const char log_hint[] = "pgrehearse capture log -o T.trace FILE...";
-static const char wire_hint[] = "pgrehearse capture wire -o T.trace -r FILE...";
+static const char wire_hint[] = "pgrehearse capture wire -o T.trace -i INTERFACE, or -r FILE...";
 
 static int complain(const char *what, const char *hint)
 {
@@ -18,12 +18,27 @@ static int complain(const char *what, const char *hint)
     return RH_EXIT_TROUBLE;
 }
 
+/* An option that only a capture of the wire knows; NULL: none is given. */
+static const char *given_of_wire(const struct rh_capture_options *o)
+{
+    bool limits = o->rotate.bytes > 0 || o->rotate.duration_ns > 0;
+    return o->port_count > 0           ? "--server-port is of capture wire"
+           : o->packet_files.count > 0 ? "-r is of capture wire"
+           : o->interface              ? "-i is of capture wire"
+           : o->packet_filter          ? "--filter is of capture wire"
+           : o->buffer_bytes > 0       ? "--buffer is of capture wire"
+           : o->run_as                 ? "--run-as is of capture wire"
+           : limits                    ? "--rotate is of capture wire"
+           : o->stop_after.bytes > 0 || o->stop_after.duration_ns > 0
+               ? "--stop-after is of capture wire"
+               : NULL;
+}
+
 static int run_log(const struct rh_capture_options *o, const struct rh_str_list *operands)
 {
-    if (o->packet_files.count > 0 || o->port_count > 0) {
-        return complain(o->port_count > 0 ? "--server-port is of capture wire"
-                                          : "-r is of capture wire",
-                        wire_hint);
+    const char *of_wire = given_of_wire(o);
+    if (of_wire) {
+        return complain(of_wire, wire_hint);
     }
     if (operands->count == 1) {
         return complain("no log file is given", log_hint);
@@ -42,14 +57,26 @@ static int run_wire(struct rh_capture_options *o, const struct rh_str_list *oper
                                   : "--format is of capture log: the files tell it",
                         wire_hint);
     }
-    if (o->packet_files.count == 0) {
+    if (o->packet_files.count == 0 && !o->interface) {
         return complain("no packets are given", wire_hint);
+    }
+    if (o->interface && (o->packet_files.count > 0 || operands->count > 1)) {
+        return complain("packets are of an interface or of files, not of both", wire_hint);
+    }
+    if (!o->interface && (o->buffer_bytes > 0 || o->run_as)) {
+        return complain(o->run_as ? "--run-as is for packets of an interface"
+                                  : "--buffer is for packets of an interface",
+                        wire_hint);
     }
     for (size_t i = 1; i < operands->count; i++) {
         rh_opt_list(operands->items[i], &o->packet_files, NULL);
     }
     if (!o->output) {
         return complain("no output is given", "-o T.trace names the file to write");
+    }
+    if (strcmp(o->output, "-") == 0 && (o->rotate.bytes > 0 || o->rotate.duration_ns > 0)) {
+        return complain("--rotate makes files, standard output is one stream",
+                        "-o T.trace names the first of them");
     }
     return rh_wire_command_run(o);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/packet_live.h"
+
 /* HOST:PORT, the address that clients (and a replay) would use; an IPv6 address in brackets. */
 static int read_server(const char *arg, void *target, struct rh_error *err)
 {
@@ -43,6 +45,41 @@ static int read_port(const char *arg, void *target, struct rh_error *err)
     return 0;
 }
 
+/* Of the ring of a live capture. */
+static int read_buffer(const char *arg, void *target, struct rh_error *err)
+{
+    uint64_t bytes;
+    if (rh_opt_bytes(arg, &bytes, err) != 0) {
+        return -1;
+    }
+    if (bytes < RH_LIVE_BUFFER_MIN_BYTES || bytes > RH_LIVE_BUFFER_MAX_BYTES) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not from 1MB to 2047MB", arg);
+    }
+    *(uint64_t *) target = bytes;
+    return 0;
+}
+
+/* The unit tells which it is; a bare number could be either. */
+static int read_limit(const char *arg, void *target, struct rh_error *err)
+{
+    struct rh_capture_limit *limit = target;
+    size_t len = strlen(arg);
+    char last = len > 0 ? arg[len - 1] : '\0';
+    if (last == 'B' || last == 'b') {
+        if (rh_opt_bytes(arg, &limit->bytes, err) != 0) {
+            return -1;
+        }
+        return limit->bytes > 0 ? 0 : rh_error_set(err, RH_ERR_USAGE, "must be above 0");
+    }
+    if (last < 'a' || last > 'z') {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not a size (10GB) or a time (2h)", arg);
+    }
+    if (rh_opt_duration(arg, &limit->duration_ns, err) != 0) {
+        return -1;
+    }
+    return limit->duration_ns > 0 ? 0 : rh_error_set(err, RH_ERR_USAGE, "must be above 0");
+}
+
 static int read_fraction(const char *arg, void *target, struct rh_error *err)
 {
     char *end = NULL;
@@ -63,12 +100,26 @@ static const struct rh_opt options[] = {
     {"quiet", 'q', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(quiet), "no progress and no summary", NULL},
     {"verbose", 'v', RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(verbose),
      "more about the input in the summary", NULL},
+    {"rotate", 0, RH_OPT_ARG, "LIMIT", read_limit, AT(rotate),
+     "of a file of capture wire, a size or a time (1GB, 1h):\nafter T.trace come T.0001.trace, "
+     "T.0002.trace ...",
+     NULL},
+    {"stop-after", 0, RH_OPT_ARG, "LIMIT", read_limit, AT(stop_after),
+     "end capture wire after a size or a time (10GB, 2h)", NULL},
     {.group = "Input of capture wire"},
+    {"interface", 'i', RH_OPT_ARG, "NAME", rh_opt_string, AT(interface),
+     "packets of a network interface of this host, as they\ncome; any: of all", NULL},
     {"read", 'r', RH_OPT_ARG, "FILE", rh_opt_list, AT(packet_files),
      "packets of a capture file: pcap or pcapng, as tcpdump\nand Wireshark write them (repeatable)",
      NULL, "*.pcap* *.cap*"},
     {"server-port", 0, RH_OPT_ARG, "PORT", read_port, 0,
      "the server listens on PORT (repeatable) [default: 5432]", NULL},
+    {"filter", 0, RH_OPT_ARG, "BPF", rh_opt_string, AT(packet_filter),
+     "only packets that match too, as 'host 192.0.2.7'\n(pcap-filter(7))", NULL},
+    {"buffer", 0, RH_OPT_ARG, "SIZE", read_buffer, AT(buffer_bytes),
+     "of the kernel's ring of packets [default: 64MB]", NULL},
+    {"run-as", 0, RH_OPT_ARG, "USER", rh_opt_string, AT(run_as),
+     "root becomes USER once the interface is open [default:\nwho called sudo, else nobody]", NULL},
     {.group = "Input of capture log"},
     {"format", 0, RH_OPT_ARG, "FORMAT", read_format, AT(format_given),
      "of the log: auto or csv [default: auto]", NULL, "auto csv"},
@@ -104,6 +155,7 @@ static const struct rh_opt options[] = {
 const struct rh_opt_command rh_capture_command = {
     .program = "pgrehearse-capture",
     .synopsis = "log [OPTION]... -o T.trace FILE...\n"
+                "wire [OPTION]... -o T.trace -i INTERFACE\n"
                 "wire [OPTION]... -o T.trace -r FILE...",
     .summary = "Capture a workload from PostgreSQL's csvlog, or from what goes over the wire.",
     .options = options,
@@ -119,7 +171,8 @@ const struct rh_opt_command rh_capture_command = {
         "as they are; (?i) at its start ignores case.\n"
         "\n"
         "Example:\n"
-        "  pgrehearse capture log -o monday.trace postgresql-Mon.csv\n",
+        "  pgrehearse capture log -o monday.trace postgresql-Mon.csv\n"
+        "  sudo pgrehearse capture wire -i eth0 -o monday.trace\n",
     .first_words = "log wire",
     .operand_words = "*.csv *.csv.gz *.csv.zst *.pcap*",
 };

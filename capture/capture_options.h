@@ -13,11 +13,23 @@
 
 enum { RH_CAPTURE_PORTS_MAX = 32 };
 
+/* A size, a time, or both; 0: none. */
+struct rh_capture_limit {
+    uint64_t bytes;
+    int64_t duration_ns;
+};
+
 struct rh_capture_options {
     /* capture wire */
     struct rh_str_list packet_files;
     uint16_t ports[RH_CAPTURE_PORTS_MAX]; /* of the server; none given: 5432 */
     size_t port_count;
+    const char *interface;
+    const char *packet_filter; /* pcap-filter(7) */
+    uint64_t buffer_bytes;     /* 0: the default */
+    const char *run_as;
+    struct rh_capture_limit rotate;
+    struct rh_capture_limit stop_after;
     /* capture log */
     bool format_given;
     const char *server; /* "host:port" */

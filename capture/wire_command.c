@@ -3,24 +3,34 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "capture/live_source.h"
+#include "capture/packet_filter.h"
 #include "capture/packet_order.h"
 #include "capture/packet_source.h"
 #include "capture/wire_stack.h"
 #include "capture/wire_summary.h"
-#include "capture/wire_trace.h"
+#include "capture/wire_upkeep.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/progress.h"
+#include "common/stop.h"
+
+/* What a kill can take of a live capture. */
+static const int64_t seal_every_ns = 5 * RH_NS_PER_SEC;
 
 struct command {
     const struct rh_capture_options *options;
-    struct rh_packet_files *files; /* NULL: the packets are of an interface */
+    struct rh_packet_files *files;   /* NULL: the packets are of an interface */
+    struct rh_packet_filter *filter; /* of the packets of files; NULL: none */
+    struct rh_live_source *live;
+    struct rh_run_as run_as;
     struct rh_packet_source source;
     struct rh_wire_capture *capture;
     struct rh_wire_stack *stack;
-    struct rh_wire_trace trace;
+    struct rh_rotation_options rotation;
+    struct rh_wire_rotation trace;
+    struct rh_wire_upkeep upkeep;
     struct rh_progress progress;
     int64_t first_ns; /* of the packets */
     int64_t last_ns;
@@ -35,30 +45,76 @@ struct command {
 static enum rh_packet_next next_of_files(void *context, struct rh_pcap_packet *packet,
                                          struct rh_error *err)
 {
-    int got = rh_packet_files_next(context, packet, err);
-    return got > 0 ? RH_PACKET_NEXT_ONE : got < 0 ? RH_PACKET_NEXT_FAILED : RH_PACKET_NEXT_END;
+    struct command *c = context;
+    int got;
+    int wanted = 1;
+    do {
+        got = rh_packet_files_next(c->files, packet, err);
+        if (got > 0 && c->filter) {
+            wanted = rh_packet_filter_match(c->filter, packet, err);
+        }
+    } while (got > 0 && wanted == 0);
+    return got < 0 || wanted < 0 ? RH_PACKET_NEXT_FAILED
+           : got > 0             ? RH_PACKET_NEXT_ONE
+                                 : RH_PACKET_NEXT_END;
 }
 
 static void describe_files(void *context, char *text, size_t size)
 {
-    double part = rh_packet_files_progress(context);
+    const struct command *c = context;
+    double part = rh_packet_files_progress(c->files);
     snprintf(text, size, part > 0 ? "%.0f %%" : "", 100 * part);
 }
 
-static int open_source(struct command *c, struct rh_error *err)
+static int open_files(struct command *c, struct rh_error *err)
 {
     const struct rh_str_list *files = &c->options->packet_files;
-    if (rh_packet_order_sort(files->items, files->count, err) != 0) {
+    const char *filter = c->options->packet_filter;
+    if ((filter && rh_packet_filter_new(&c->filter, filter, err) != 0) ||
+        rh_packet_order_sort(files->items, files->count, err) != 0) {
         return -1;
     }
     c->files = rh_packet_files_new(files->items, files->count);
-    c->source = (struct rh_packet_source){c->files, next_of_files, describe_files};
+    c->source = (struct rh_packet_source){c, next_of_files, describe_files};
     return 0;
+}
+
+static int open_live(struct command *c, const struct rh_wire_options *wire, struct rh_error *err)
+{
+    const struct rh_live_options options = {
+        .device = c->options->interface,
+        .ports = wire->ports,
+        .port_count = wire->port_count,
+        .filter = c->options->packet_filter,
+        .buffer_bytes = c->options->buffer_bytes,
+    };
+    return rh_run_as_find(&c->run_as, c->options->run_as, err) != 0 ||
+                   rh_live_source_open(&c->live, &c->source, &options, &c->run_as, err) != 0
+               ? -1
+               : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------
  * The capture
  */
+
+static int open_trace(struct command *c, struct rh_error *err)
+{
+    const struct rh_capture_options *o = c->options;
+    c->rotation = (struct rh_rotation_options){
+        .path = o->output,
+        .bytes = o->rotate.bytes,
+        .every_ns = o->rotate.duration_ns,
+        .seal_ns = c->live ? seal_every_ns : 0,
+    };
+    c->upkeep = (struct rh_wire_upkeep){
+        .options = o,
+        .output = &c->trace,
+        .live = c->live,
+        .begun_ns = RH_TIME_UNKNOWN,
+    };
+    return rh_wire_rotation_open(&c->trace, &c->rotation, rh_wire_capture_server(c->capture), err);
+}
 
 static int open_all(struct command *c, struct rh_error *err)
 {
@@ -73,10 +129,20 @@ static int open_all(struct command *c, struct rh_error *err)
     c->capture = rh_wire_capture_new(&c->trace.sink, NULL);
     rh_wire_capture_tcp_sink(c->capture, &tcp);
     c->stack = rh_wire_stack_new(&wire, &tcp);
-    if (open_source(c, err) != 0) {
+    if ((o->interface ? open_live(c, &wire, err) : open_files(c, err)) != 0) {
         return -1;
     }
-    return rh_wire_trace_open(&c->trace, o->output, rh_wire_capture_server(c->capture), err);
+    return open_trace(c, err);
+}
+
+static void say_begun(const struct command *c)
+{
+    const struct rh_capture_options *o = c->options;
+    if (c->live && !o->quiet) {
+        rh_log(RH_LOG_INFO, "capturing on \"%s\", port %u%s, as the user \"%s\"; ^C ends it",
+               o->interface, o->port_count > 0 ? (unsigned) o->ports[0] : 5432U,
+               o->port_count > 1 ? " and more" : "", c->run_as.name);
+    }
 }
 
 static void show_progress(struct command *c)
@@ -90,13 +156,21 @@ static void show_progress(struct command *c)
                      rh_wire_summary_statements(n), source[0] ? ", " : "", source);
 }
 
-/* What is due now and then.  -1: the output failed. */
-static int tick(struct command *c, struct rh_error *err)
+/* What is due now and then.  An interface still gives what it has when it is to end. */
+static enum rh_upkeep tick(struct command *c, struct rh_error *err)
 {
     if (rh_progress_due(&c->progress)) {
         show_progress(c);
     }
-    return rh_wire_capture_check(c->capture, err);
+    if (rh_wire_capture_check(c->capture, err) != 0) {
+        return RH_UPKEEP_FAILED;
+    }
+    enum rh_upkeep due = rh_wire_upkeep_tick(&c->upkeep, c->last_ns, err);
+    if (due == RH_UPKEEP_END && c->live) {
+        rh_stop_request();
+        return RH_UPKEEP_GO_ON;
+    }
+    return due;
 }
 
 static void take_packet(struct command *c, const struct rh_pcap_packet *packet)
@@ -125,18 +199,19 @@ static int read_all(struct command *c, struct rh_error *err)
         case RH_PACKET_NEXT_NONE:
             break;
         case RH_PACKET_NEXT_END:
-            return tick(c, err);
+            return tick(c, err) == RH_UPKEEP_FAILED ? -1 : 0;
         case RH_PACKET_NEXT_FAILED:
             c->stopped = err->code == RH_ERR_STOPPED;
             c->damaged = !c->stopped;
             if (c->damaged) {
                 rh_log_error(err);
             }
-            return tick(c, err);
+            return tick(c, err) == RH_UPKEEP_FAILED ? -1 : 0;
         }
         until_tick = RH_WIRE_TICK_PACKETS;
-        if (tick(c, err) != 0) {
-            return -1;
+        enum rh_upkeep due = tick(c, err);
+        if (due != RH_UPKEEP_GO_ON) {
+            return due == RH_UPKEEP_FAILED ? -1 : 0;
         }
     }
 }
@@ -149,7 +224,9 @@ static struct rh_wire_summary summarise(struct command *c)
         .files = c->files ? rh_packet_files_count(c->files) : NULL,
         .first_ns = c->first_ns,
         .last_ns = c->last_ns,
+        .drops = c->upkeep.drops,
         .output = c->options->output,
+        .output_files = c->trace.count,
     };
 }
 
@@ -158,7 +235,7 @@ static int end_empty(struct command *c)
 {
     struct rh_wire_summary m = summarise(c);
     const char *reason, *hint;
-    rh_wire_trace_discard(&c->trace);
+    rh_wire_rotation_discard(&c->trace);
     m.output = NULL;
     if (!c->options->quiet) {
         rh_wire_summary_print(&m, stderr);
@@ -175,7 +252,8 @@ static int end_empty(struct command *c)
 static int end_all(struct command *c, bool output_failed, struct rh_error *err)
 {
     rh_wire_stack_finish(c->stack);
-    if (!output_failed && rh_wire_capture_finish(c->capture, c->last_ns, err) != 0) {
+    if (!output_failed && (rh_wire_upkeep_drops(&c->upkeep, c->last_ns, err) != 0 ||
+                           rh_wire_capture_finish(c->capture, c->last_ns, err) != 0)) {
         output_failed = true;
     }
     struct rh_wire_summary m = summarise(c);
@@ -185,13 +263,12 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     struct rh_error finish_error;
     c->damaged = c->damaged || (m.files && m.files->damaged_files > 0);
     bool partial = c->stopped || c->damaged || output_failed;
-    int rc = rh_wire_trace_finish(&c->trace, partial, &finish_error);
+    int rc = rh_wire_rotation_finish(&c->trace, partial, &finish_error);
     if (output_failed || rc != 0) {
         rh_log_error(output_failed ? err : &finish_error);
         return RH_EXIT_PARTIAL;
     }
-    struct stat st;
-    m.output_bytes = stat(m.output, &st) == 0 ? (uint64_t) st.st_size : 0;
+    m.output_bytes = rh_wire_rotation_bytes(&c->trace);
     if (!c->options->quiet) {
         rh_wire_summary_print(&m, stderr);
     }
@@ -208,7 +285,20 @@ static void release_all(struct command *c)
     rh_wire_stack_free(c->stack);
     rh_wire_capture_free(c->capture);
     rh_packet_files_free(c->files);
-    rh_wire_trace_discard(&c->trace);
+    rh_packet_filter_free(c->filter);
+    rh_live_source_close(c->live);
+    rh_wire_rotation_discard(&c->trace);
+    rh_wire_rotation_release(&c->trace);
+}
+
+/* The output could not be opened by the user that the capture became. */
+static void say_who(const struct command *c, const struct rh_error *err)
+{
+    if (c->live && c->run_as.change && err->code == RH_ERR_IO) {
+        rh_log_hint("the capture is the user \"%s\" once the interface is open: give a folder that "
+                    "he may write, or --run-as USER",
+                    c->run_as.name);
+    }
 }
 
 int rh_wire_command_run(const struct rh_capture_options *options)
@@ -222,7 +312,9 @@ int rh_wire_command_run(const struct rh_capture_options *options)
     }
     if (open_all(&c, &err) != 0) {
         rh_log_error(&err);
+        say_who(&c, &err);
     } else {
+        say_begun(&c);
         bool failed = read_all(&c, &err) != 0;
         rh_progress_end(&c.progress);
         status = end_all(&c, failed, &err);

@@ -61,10 +61,12 @@ static void print_packets(const struct rh_wire_counts *p, FILE *out)
     rh_summary_rows("left out", rows, COUNT_OF(rows), out);
 }
 
-static void print_loss(const struct rh_wire_counts *p, const struct rh_wire_capture_counts *c,
-                       FILE *out)
+static void print_loss(const struct rh_wire_summary *m, FILE *out)
 {
+    const struct rh_wire_counts *p = m->packets;
+    const struct rh_wire_capture_counts *c = m->sessions;
     const struct rh_summary_row rows[] = {
+        {m->drops, "packets dropped by the kernel"},
         {p->gaps, "holes in the streams, of bytes that were never captured"},
         {p->gap_bytes, "bytes missing in those whose length is known"},
         {p->cut_bytes, "of them cut off by the capture (snaplen)"},
@@ -119,11 +121,15 @@ void rh_wire_summary_print(const struct rh_wire_summary *m, FILE *out)
     print_packets(m->packets, out);
     print_sessions(m->sessions, out);
     print_statements(m->sessions, out);
-    print_loss(m->packets, m->sessions, out);
+    print_loss(m, out);
     if (m->output) {
         char size[RH_SIZE_TEXT];
         uint64_t statements = rh_wire_summary_statements(m->sessions);
-        fprintf(out, "wrote        %s: %s", m->output, rh_size_text(m->output_bytes, size));
+        fprintf(out, "wrote        %s", m->output);
+        if (m->output_files > 1) {
+            fprintf(out, " and %" PRIu32 " more", m->output_files - 1);
+        }
+        fprintf(out, ": %s", rh_size_text(m->output_bytes, size));
         if (statements > 0) {
             fprintf(out, ", %.1f bytes a statement",
                     (double) m->output_bytes / (double) statements);
@@ -140,6 +146,10 @@ void rh_wire_summary_why_empty(const struct rh_wire_summary *m, const char **rea
     *hint = NULL;
     if (p->packets == 0) {
         *reason = "there is no packet";
+        if (!m->files) {
+            *hint = "-i names the interface that clients come through, any means all; "
+                    "--server-port the server's port, 5432 if it is not given";
+        }
     } else if (p->segments == 0 && p->other_ports > 0) {
         *reason = "no packet is of the server's port";
         *hint = "--server-port tells it, 5432 if it is not given";

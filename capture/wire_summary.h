@@ -18,7 +18,9 @@ struct rh_wire_summary {
     const struct rh_packet_files_counts *files; /* NULL: of an interface */
     int64_t first_ns;                           /* the first packet's; RH_TIME_UNKNOWN */
     int64_t last_ns;
+    uint64_t drops;     /* of the kernel */
     const char *output; /* NULL: none was made */
+    uint32_t output_files;
     uint64_t output_bytes;
 };
 

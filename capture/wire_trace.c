@@ -1,5 +1,6 @@
 #include "capture/wire_trace.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,13 @@ static struct rh_span span_or_none(const char *text)
 
 static int file_begin(struct rh_wire_trace *t, struct rh_error *err)
 {
+    char number[16];
+    char before[37];
+    snprintf(number, sizeof number, "%u", (unsigned) t->place.number);
+    const struct rh_setting settings[] = {
+        {RH_SPAN_LITERAL("part"), rh_span_cstr(number)},
+        {RH_SPAN_LITERAL("continues"), rh_span_cstr(rh_uuid_format(t->place.before, before))},
+    };
     struct rh_trace_header header = {
         .kind = RH_FILE_WORKLOAD,
         .vantage = RH_VANTAGE_WIRE,
@@ -21,8 +29,10 @@ static int file_begin(struct rh_wire_trace *t, struct rh_error *err)
         .server_address = span_or_none(t->server->address),
         .server_version = span_or_none(t->server->version),
         .created_ns = rh_clock_wall_ns(),
+        .settings = settings,
+        .setting_count = t->place.number > 0 ? 2 : 0,
     };
-    rh_uuid_make(header.uuid);
+    memcpy(header.uuid, t->uuid, sizeof header.uuid);
     t->has_records = false;
     t->address_told = header.server_address.data != NULL;
     t->version_told = header.server_version.data != NULL;
@@ -60,7 +70,8 @@ static void end_session(void *context, uint32_t number)
 }
 
 int rh_wire_trace_open(struct rh_wire_trace *t, const char *path,
-                       const struct rh_wire_server *server, struct rh_error *err)
+                       const struct rh_wire_server *server, const struct rh_wire_trace_place *place,
+                       struct rh_error *err)
 {
     *t = (struct rh_wire_trace){
         .sink = {.context = t,
@@ -69,7 +80,9 @@ int rh_wire_trace_open(struct rh_wire_trace *t, const char *path,
                  .end_session = end_session},
         .path = path,
         .server = server,
+        .place = *place,
     };
+    rh_uuid_make(t->uuid);
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
         return rh_error_set(err, RH_ERR_USAGE,
                             "a trace is not written to a terminal: give -o FILE");
@@ -81,6 +94,9 @@ int rh_wire_trace_finish(struct rh_wire_trace *t, bool stopped_early, struct rh_
 {
     struct rh_trace_writer *w = t->writer;
     t->writer = NULL;
+    if (!w) {
+        return rh_error_set(err, RH_ERR_IO, "cannot write \"%s\"", t->path);
+    }
     if (t->server->address[0] && !t->address_told) {
         rh_trace_writer_note(w, "server_address", rh_span_cstr(t->server->address));
     }
