@@ -53,7 +53,7 @@ completes 'log wire' pgrehearse capture ''
 completes 'log' pgrehearse-capture --quiet l
 completes 'log wire' pgrehearse capture -o shop.trace ''
 completes 'logs.trace.d shop.csv sub dir' pgrehearse capture log ''
-completes '--format= --from=' pgrehearse capture log --f
+completes '--filter= --format= --from=' pgrehearse capture log --f
 completes 'auto csv' pgrehearse capture log --format ''
 completes 'csv' pgrehearse-capture log --format=c
 completes 'auto csv' pgrehearse-capture log --format=

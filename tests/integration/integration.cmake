@@ -73,3 +73,14 @@ if(RH_BUILD_CAPTURE AND RH_BUILD_REPLAY)
         LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
         ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
 endif()
+
+# Live captures, by the command.
+if(RH_BUILD_CAPTURE AND RH_BUILD_REPLAY)
+    foreach(name live live_rotate)
+        add_test(NAME integration.wire_${name}
+            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire_${name}.sh")
+        set_tests_properties(integration.wire_${name} PROPERTIES
+            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    endforeach()
+endif()
