@@ -307,14 +307,19 @@ static void keep_budget(struct rh_tcp_reassembly *r, struct entry *e)
     }
 }
 
-void rh_tcp_reassembly_segment(struct rh_tcp_reassembly *r, enum rh_tcp_side from,
-                               const struct rh_ip_pair *ip, const struct rh_tcp_segment *s,
-                               int64_t time_ns)
+void rh_tcp_reassembly_clock(struct rh_tcp_reassembly *r, int64_t time_ns)
 {
     if (time_ns > r->shared.clock_ns) {
         r->shared.clock_ns = time_ns;
         look_after(r);
     }
+}
+
+void rh_tcp_reassembly_segment(struct rh_tcp_reassembly *r, enum rh_tcp_side from,
+                               const struct rh_ip_pair *ip, const struct rh_tcp_segment *s,
+                               int64_t time_ns)
+{
+    rh_tcp_reassembly_clock(r, time_ns);
     r->shared.counts->segments++;
     r->shared.counts->payload_bytes += s->payload.len;
     struct entry *e = entry_for(r, from, ip, s, time_ns);

@@ -27,6 +27,8 @@ void rh_tcp_reassembly_free(struct rh_tcp_reassembly *r);
 void rh_tcp_reassembly_segment(struct rh_tcp_reassembly *r, enum rh_tcp_side from,
                                const struct rh_ip_pair *ip, const struct rh_tcp_segment *s,
                                int64_t time_ns);
+/* It is so late, though no packet says so: what waits for longer than it may is given up. */
+void rh_tcp_reassembly_clock(struct rh_tcp_reassembly *r, int64_t time_ns);
 /* The capture is at its end: all connections are settled and closed, the oldest first. */
 void rh_tcp_reassembly_finish(struct rh_tcp_reassembly *r);
 

@@ -197,6 +197,8 @@ static int read_all(struct command *c, struct rh_error *err)
             }
             break;
         case RH_PACKET_NEXT_NONE:
+            /* What the kernel has seen by now may still be on its way to us. */
+            rh_wire_stack_clock(c->stack, rh_clock_wall_ns() - rh_packet_live_delay_ns());
             break;
         case RH_PACKET_NEXT_END:
             return tick(c, err) == RH_UPKEEP_FAILED ? -1 : 0;

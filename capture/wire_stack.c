@@ -83,6 +83,11 @@ void rh_wire_stack_packet(struct rh_wire_stack *w, const struct rh_pcap_packet *
                               &decoded.tcp, packet->time_ns);
 }
 
+void rh_wire_stack_clock(struct rh_wire_stack *w, int64_t time_ns)
+{
+    rh_tcp_reassembly_clock(w->tcp, time_ns);
+}
+
 void rh_wire_stack_finish(struct rh_wire_stack *w)
 {
     rh_tcp_reassembly_finish(w->tcp);

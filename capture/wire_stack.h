@@ -28,6 +28,8 @@ struct rh_wire_stack *rh_wire_stack_new(const struct rh_wire_options *options,
 void rh_wire_stack_free(struct rh_wire_stack *w);
 
 void rh_wire_stack_packet(struct rh_wire_stack *w, const struct rh_pcap_packet *packet);
+/* It is so late, though no packet came: streams do not wait for longer than they may. */
+void rh_wire_stack_clock(struct rh_wire_stack *w, int64_t time_ns);
 /* All connections are settled and closed. */
 void rh_wire_stack_finish(struct rh_wire_stack *w);
 const struct rh_wire_counts *rh_wire_stack_counts(const struct rh_wire_stack *w);
