@@ -21,6 +21,7 @@ rounds=${ROUNDS:-3}
 seconds=${SECONDS_EACH:-5}
 clients=${CLIENTS:-8}
 read -ra modes <<<"${MODES:-simple prepared}"
+timers=()
 
 # begin NAME READY COMMAND...: in the background, measured; returns when its messages have READY.
 begin() {
@@ -30,6 +31,7 @@ begin() {
     # shellcheck disable=SC2016
     command time -q -o "$SERVER_ROOT/$name.cpu" -f '%U %S' \
         bash -c 'echo $$ >"$0"; exec "$@"' "$SERVER_ROOT/$name.pid" "$@" 2>"$SERVER_ROOT/$name.err" &
+    timers+=($!)
     for _ in {1..100}; do
         ! grep -q "$ready" "$SERVER_ROOT/$name.err" || return 0
         sleep 0.1
@@ -53,7 +55,8 @@ finish() {
     for name in tcpdump capture; do
         pid=$(cat "$SERVER_ROOT/$name.pid") && kill -INT "$pid"
     done
-    wait
+    wait "${timers[@]}"
+    timers=()
 }
 
 # The milliseconds of CPU that time wrote of NAME.
