@@ -97,6 +97,7 @@ int rh_opt_flag(const char *arg, void *target, struct rh_error *err);   /* bool,
 int rh_opt_string(const char *arg, void *target, struct rh_error *err); /* const char * */
 int rh_opt_list(const char *arg, void *target, struct rh_error *err);   /* struct rh_str_list */
 int rh_opt_count(const char *arg, void *target, struct rh_error *err);  /* uint32_t, 1 or more */
+int rh_opt_number(const char *arg, void *target, struct rh_error *err); /* uint32_t, 0 or more */
 int rh_opt_double(const char *arg, void *target, struct rh_error *err); /* double, above 0 */
 int rh_opt_bytes(const char *arg, void *target,
                  struct rh_error *err); /* uint64_t: 10kB 64MB 1.5GB */

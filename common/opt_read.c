@@ -27,17 +27,27 @@ int rh_opt_string(const char *arg, void *target, struct rh_error *err)
     return 0;
 }
 
-int rh_opt_count(const char *arg, void *target, struct rh_error *err)
+static int read_whole(const char *arg, uint32_t least, uint32_t *value, struct rh_error *err)
 {
-    char *end;
+    char *end = NULL;
     errno = 0;
     unsigned long long v = arg && arg[0] >= '0' && arg[0] <= '9' ? strtoull(arg, &end, 10) : 0;
-    if (v == 0 || *end || errno || v > UINT32_MAX) {
-        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not a whole number from 1 to %u",
-                            arg ? arg : "", UINT32_MAX);
+    if (!end || *end || errno || v < least || v > UINT32_MAX) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is not a whole number from %u to %u",
+                            arg ? arg : "", least, UINT32_MAX);
     }
-    *(uint32_t *) target = (uint32_t) v;
+    *value = (uint32_t) v;
     return 0;
+}
+
+int rh_opt_count(const char *arg, void *target, struct rh_error *err)
+{
+    return read_whole(arg, 1, target, err);
+}
+
+int rh_opt_number(const char *arg, void *target, struct rh_error *err)
+{
+    return read_whole(arg, 0, target, err);
 }
 
 /* A decimal number without sign, hexadecimal, "inf" and the like; *end is set behind it. */
