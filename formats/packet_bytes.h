@@ -1,13 +1,14 @@
 /*
  * formats/packet_bytes.h
  *
- * Numbers in network byte order within a packet.  The caller has checked the length.
+ * Numbers in network byte order, of packets and of messages.  The caller has checked the length.
  */
 #ifndef RH_FORMATS_PACKET_BYTES_H
 #define RH_FORMATS_PACKET_BYTES_H
 
 #include <assert.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/span.h"
 

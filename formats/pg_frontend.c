@@ -1,5 +1,9 @@
 #include "formats/pg_frontend.h"
 
+#include <string.h>
+
+#include "formats/packet_bytes.h"
+
 /* What is left of a body while it is read.  After a wrong read all later ones fail too. */
 struct cursor {
     const char *at;
@@ -24,28 +28,16 @@ static struct rh_span take(struct cursor *c, size_t n)
     return s;
 }
 
-static uint16_t be16(const char *at)
-{
-    const uint8_t *p = (const uint8_t *) at;
-    return (uint16_t) (p[0] << 8 | p[1]);
-}
-
-static uint32_t be32(const char *at)
-{
-    const uint8_t *p = (const uint8_t *) at;
-    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
-}
-
 static uint16_t take16(struct cursor *c)
 {
     struct rh_span s = take(c, 2);
-    return s.data ? be16(s.data) : 0;
+    return s.data ? rh_be16(s.data) : 0;
 }
 
 static uint32_t take32(struct cursor *c)
 {
     struct rh_span s = take(c, 4);
-    return s.data ? be32(s.data) : 0;
+    return s.data ? rh_be32(s.data) : 0;
 }
 
 static struct rh_span take_string(struct cursor *c)
@@ -67,7 +59,7 @@ static int verdict(const struct cursor *c)
 
 uint32_t rh_pg_untyped_code(struct rh_span body)
 {
-    return body.len >= 4 ? be32(body.data) : 0;
+    return body.len >= 4 ? rh_be32(body.data) : 0;
 }
 
 struct rh_span rh_pg_startup_rest(struct rh_span body)
@@ -90,7 +82,7 @@ int rh_pg_cancel_decode(struct rh_span body, uint32_t *pid, struct rh_span *key)
         body.len > 4 + 4 + 256) {
         return -1;
     }
-    *pid = be32(body.data + 4);
+    *pid = rh_be32(body.data + 4);
     *key = rh_span(body.data + 8, body.len - 8);
     return 0;
 }
@@ -114,7 +106,7 @@ int rh_pg_parse_decode(struct rh_span body, struct rh_pg_parse *parse)
 
 uint32_t rh_pg_parse_type(const struct rh_pg_parse *parse, uint32_t i)
 {
-    return i < parse->type_count ? be32(parse->types.data + (size_t) i * 4) : 0;
+    return i < parse->type_count ? rh_be32(parse->types.data + (size_t) i * 4) : 0;
 }
 
 static void take_values(struct cursor *c, struct rh_pg_values *v)
@@ -138,13 +130,14 @@ void rh_pg_values_read(const struct rh_pg_values *values, struct rh_param *param
 {
     const char *at = values->values.data;
     for (uint32_t i = 0; i < values->count; i++) {
-        uint32_t len = be32(at);
+        uint32_t len = rh_be32(at);
         uint32_t f = values->format_count == 1 ? 0 : i;
         at += 4;
         params[i] = (struct rh_param){
             .data = len == UINT32_MAX ? NULL : at,
             .len = len == UINT32_MAX ? 0 : len,
-            .format = f < values->format_count && be16(values->formats.data + (size_t) f * 2) == 1,
+            .format =
+                f < values->format_count && rh_be16(values->formats.data + (size_t) f * 2) == 1,
         };
         at += params[i].len;
     }
@@ -164,7 +157,7 @@ int rh_pg_bind_decode(struct rh_span body, struct rh_pg_bound *bound)
 void rh_pg_result_formats_read(const struct rh_pg_bound *bound, uint16_t *formats)
 {
     for (uint32_t i = 0; i < bound->result_format_count; i++) {
-        formats[i] = be16(bound->result_formats.data + (size_t) i * 2);
+        formats[i] = rh_be16(bound->result_formats.data + (size_t) i * 2);
     }
 }
 

@@ -3,13 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "formats/packet_bytes.h"
 #include "formats/record.h"
-
-static uint32_t be32(const char *at)
-{
-    const uint8_t *p = (const uint8_t *) at;
-    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
-}
 
 /* The string at the front of *body, without its NUL; *body moves behind it.  No data: not ended. */
 static struct rh_span string_take(struct rh_span *body)
@@ -166,7 +161,7 @@ int rh_pg_key_decode(struct rh_span body, uint32_t *pid, struct rh_span *key)
     if (body.len < 4 + 4 || body.len > 4 + 256) {
         return -1;
     }
-    *pid = be32(body.data);
+    *pid = rh_be32(body.data);
     *key = rh_span(body.data + 4, body.len - 4);
     return 0;
 }
@@ -182,7 +177,7 @@ int rh_pg_row_decode(struct rh_span body, struct rh_span *values, uint32_t max)
         if (body.len - at < 4) {
             return -1;
         }
-        uint32_t len = be32(body.data + at);
+        uint32_t len = rh_be32(body.data + at);
         at += 4;
         bool is_null = len == UINT32_MAX;
         if (!is_null && len > body.len - at) {
@@ -212,7 +207,7 @@ int rh_pg_notification_decode(struct rh_span body, struct rh_pg_notification *n)
     if (body.len < 4) {
         return -1;
     }
-    n->pid = be32(body.data);
+    n->pid = rh_be32(body.data);
     body.data += 4;
     body.len -= 4;
     n->channel = string_take(&body);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "formats/packet_bytes.h"
+
 /* A body that came in pieces leaves its memory behind for the next one, up to this much. */
 enum { BODY_KEEP = 4096 };
 
@@ -88,12 +90,6 @@ static bool type_is_possible(char type)
            (type >= '0' && type <= '9');
 }
 
-static uint32_t be32(const void *at)
-{
-    const uint8_t *p = at;
-    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
-}
-
 void rh_pg_scan_init(struct rh_pg_scan *s, enum rh_pg_side side, size_t body_max)
 {
     *s = (struct rh_pg_scan){.side = side};
@@ -127,7 +123,7 @@ static int scan_bad_length(struct rh_pg_scan *s, struct rh_error *err)
     return rh_error_set(err, RH_ERR_FORMAT,
                         "a message of type '%c' cannot have the length %lu (byte %llu of the "
                         "stream)",
-                        s->head[0], (unsigned long) be32(s->head + 1),
+                        s->head[0], (unsigned long) rh_be32((const char *) s->head + 1),
                         (unsigned long long) s->begin);
 }
 
@@ -169,7 +165,7 @@ static size_t scan_whole(struct rh_pg_scan *s, const char *data, size_t n, struc
     const bool copies = !s->copy_events;
     while (end - at >= 5) {
         char type = *at;
-        uint32_t length = be32(at + 1);
+        uint32_t length = rh_be32(at + 1);
         size_t left = (size_t) (end - at) - 1;
         if (length > left) {
             break;
@@ -217,7 +213,7 @@ static int scan_head(struct rh_pg_scan *s, const char **at, const char *end, str
     if (s->head_len < sizeof s->head) {
         return 0;
     }
-    uint32_t length = be32(s->head + 1);
+    uint32_t length = rh_be32((const char *) s->head + 1);
     if (!head_is_possible(s, (char) s->head[0], length)) {
         return scan_bad_length(s, err);
     }

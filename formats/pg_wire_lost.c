@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "formats/packet_bytes.h"
 #include "formats/pg_frontend.h"
 #include "formats/pg_wire_private.h"
 
@@ -15,12 +16,6 @@ enum {
     LENGTH_BELIEVED_MAX = RH_PG_WIRE_BODY_MAX,
     SMALL_MAX = 10000, /* libpq/libpq.h, PQ_SMALL_MESSAGE_LIMIT */
 };
-
-static uint32_t be32(const char *at)
-{
-    const uint8_t *p = (const uint8_t *) at;
-    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
-}
 
 void rh_pg_wire_lose(struct rh_pg_wire *w, enum rh_pg_side side, enum rh_pg_wire_loss loss,
                      uint64_t bytes)
@@ -119,7 +114,7 @@ static bool front_chain_is_plausible(struct rh_span bytes, bool whole)
     }
     while (bytes.len >= HEAD_BYTES) {
         char type = bytes.data[0];
-        uint32_t length = be32(bytes.data + 1);
+        uint32_t length = rh_be32(bytes.data + 1);
         if (!front_head_is_plausible(type, length)) {
             return false;
         }
@@ -170,7 +165,7 @@ static bool back_is_plausible(struct rh_span bytes)
     if (bytes.len < HEAD_BYTES || !memchr("12CDTEIGHtn3sNAS", bytes.data[0], 16)) {
         return false;
     }
-    uint32_t length = be32(bytes.data + 1);
+    uint32_t length = rh_be32(bytes.data + 1);
     return length >= 4 && length <= LENGTH_BELIEVED_MAX;
 }
 

@@ -442,17 +442,17 @@ static void settle_totals(struct rh_trace_file *f)
 static void explain(struct rh_trace_file *f)
 {
     if (f->is_cut) {
-        snprintf(f->reason, sizeof f->reason, "cut at byte %llu (%u whole blocks before it)",
+        snprintf(f->reason, sizeof f->reason, "cut at byte %llu (whole blocks before it: %u)",
                  (unsigned long long) f->cut_offset, f->block_count);
     } else if (f->damage_count > 0) {
-        snprintf(f->reason, sizeof f->reason, "%s at byte %llu (%u damaged places)",
+        snprintf(f->reason, sizeof f->reason, "%s at byte %llu (damaged places: %u)",
                  f->damages[0].what, (unsigned long long) f->damages[0].offset, f->damage_count);
     } else if (f->is_newer) {
         snprintf(f->reason, sizeof f->reason, "it has blocks of a later format version");
     } else if (!f->has_end) {
         snprintf(f->reason, sizeof f->reason,
                  "no end block: its writer was killed or the file was cut at byte %llu "
-                 "(%u whole blocks before it)",
+                 "(whole blocks before it: %u)",
                  (unsigned long long) f->size, f->block_count);
     } else if (!f->end_complete &&
                rh_span_is(rh_trace_header_setting(&f->header, "incomplete"), "input")) {

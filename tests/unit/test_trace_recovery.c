@@ -127,7 +127,7 @@ static void test_cut_at_every_byte(void **state)
         while (blocks < BLOCKS && image.ends[blocks + 1] <= n) {
             blocks++;
         }
-        snprintf(where, sizeof where, "byte %zu (%u whole blocks before it)", n, blocks);
+        snprintf(where, sizeof where, "byte %zu (whole blocks before it: %u)", n, blocks);
         if (n < image.size) {
             assert_non_null(strstr(rh_trace_file_incomplete_reason(file), where));
         }
