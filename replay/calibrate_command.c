@@ -28,35 +28,12 @@ static int read_format(const char *arg, void *target, struct rh_error *err)
     return 0;
 }
 
-static int read_first(const char *arg, void *target, struct rh_error *err)
-{
-    int64_t *ns = target;
-    if (rh_opt_duration(arg, ns, err) != 0) {
-        return -1;
-    }
-    if (*ns < RH_NS_PER_MS) {
-        return rh_error_set(err, RH_ERR_USAGE, "must be at least 1ms");
-    }
-    return 0;
-}
-
-static int read_jobs(const char *arg, void *target, struct rh_error *err)
-{
-    uint32_t *jobs = target;
-    if (rh_opt_count(arg, jobs, err) != 0) {
-        return -1;
-    }
-    return *jobs <= RH_JOBS_MAX
-               ? 0
-               : rh_error_set(err, RH_ERR_USAGE, "must be at most %d", RH_JOBS_MAX);
-}
-
 #define AT(field) offsetof(struct options, field)
 
 static const struct rh_opt table[] = {
-    {"first", 0, RH_OPT_ARG, "TIME", read_first, AT(first_ns),
+    {"first", 0, RH_OPT_ARG, "TIME", rh_replay_read_time, AT(first_ns),
      "replay the first TIME of the trace [default: 30s]", NULL},
-    {"jobs", 'j', RH_OPT_ARG, "N", read_jobs, AT(jobs),
+    {"jobs", 'j', RH_OPT_ARG, "N", rh_replay_read_jobs, AT(jobs),
      "worker threads [default: as replay has them]", NULL},
     {"format", 'f', RH_OPT_ARG, "FORMAT", read_format, AT(is_json), "text or json [default: text]",
      NULL, "text json"},

@@ -14,6 +14,7 @@
 #include "formats/trace_file.h"
 #include "formats/trace_index.h"
 #include "formats/trace_reader.h"
+#include "replay/asker.h"
 #include "replay/connector.h"
 #include "replay/engine.h"
 #include "replay/null_child.h"
@@ -224,12 +225,13 @@ static int probe(struct rh_target *target, struct rh_connector *connector,
     struct rh_findings findings;
     struct rh_inquiry inquiry;
     struct rh_conn *conn;
+    const struct rh_identity *who;
     bool refused;
     int rc = -1;
     rh_identities_init(&ids, plan, replay);
     rh_findings_init(&findings);
-    if (rh_target_connect(&conn, connector, &ids, &refused, err) == 0) {
-        rh_inquiry_init(&inquiry, conn, &findings);
+    if (rh_asker_connect(&conn, &who, connector, &ids, &refused, err) == 0) {
+        rh_inquiry_init(&inquiry, conn, who->user, &findings);
         rc = rh_target_probe(target, &inquiry, NULL, replay, err);
         rh_inquiry_release(&inquiry);
         rh_conn_close(conn);

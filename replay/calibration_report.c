@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "common/noun.h"
 
 enum { JSON_BYTES_MAX = 64 * 1024 };
 
@@ -65,20 +66,22 @@ static void print_run(const struct rh_calibration *c, const struct rh_calibratio
         fprintf(out, "%-12s not measured: stopped\n", name);
         return;
     }
-    fprintf(out, "%-12s %" PRIu64 " statements in %.2f s: %.0f/s", name, t->statements_sent,
-            (double) run->length_ns / 1e9, rate(run));
+    fprintf(out, "%-12s %" PRIu64 " statement%s in %.2f s: %.0f/s", name, t->statements_sent,
+            rh_s(t->statements_sent), (double) run->length_ns / 1e9, rate(run));
     if (run->runs > 1) {
         fprintf(out, " (%" PRIu32 " replays)", run->runs);
     }
     fprintf(out, "%s\n", run->is_stopped ? ", then stopped" : "");
     fprintf(out, "             %s of client CPU a statement, %.1f %% of all cores\n",
             duration(cpu_ns_each(run), each), 100 * cpu_share(c, run));
-    fprintf(out, "             %" PRIu32 " sessions open at once\n", run->peak_sessions);
+    fprintf(out, "             %" PRIu32 " session%s open at once\n", run->peak_sessions,
+            rh_s(run->peak_sessions));
     if (unsent(t) + t->sessions_failed + t->sessions_lost > 0) {
         fprintf(out,
-                "             %" PRIu64 " sessions refused, %" PRIu64 " lost; %" PRIu64
-                " statements not sent or not answered\n",
-                t->sessions_failed, t->sessions_lost, unsent(t));
+                "             %" PRIu64 " session%s refused, %" PRIu64 " lost; %" PRIu64
+                " statement%s not sent or not answered\n",
+                t->sessions_failed, rh_s(t->sessions_failed), t->sessions_lost, unsent(t),
+                rh_s(unsent(t)));
     }
 }
 
@@ -97,7 +100,8 @@ static void print_lag(const struct rh_calibration_run *run, FILE *out)
 
 static void print_limits(const struct rh_calibration *c, FILE *out)
 {
-    fprintf(out, "this host    %" PRIu32 " cores, %" PRIu32 " worker threads", c->cores, c->jobs);
+    fprintf(out, "this host    %" PRIu32 " core%s, %" PRIu32 " worker thread%s", c->cores,
+            rh_s(c->cores), c->jobs, rh_s(c->jobs));
     if (c->files != UINT64_MAX) {
         fprintf(out, "; files for %" PRIu64 " sessions (ulimit -n)", c->files);
     }
@@ -130,11 +134,12 @@ void rh_calibration_print_text(const struct rh_calibration *c, const char *trace
 {
     char when[RH_TIME_TEXT_SIZE], length[32], part[32];
     fprintf(out,
-            "trace        %s: %" PRIu64 " statements in %s, at most %" PRIu32 " sessions at once\n",
-            trace_path, c->statement_count, duration((double) c->length_ns, length),
-            c->peak_sessions);
-    fprintf(out, "             busiest second %" PRIu64 " statements, at %s\n", c->busiest_count,
-            rh_time_format(c->busiest_ns, when));
+            "trace        %s: %" PRIu64 " statement%s in %s, at most %" PRIu32
+            " session%s at once\n",
+            trace_path, c->statement_count, rh_s(c->statement_count),
+            duration((double) c->length_ns, length), c->peak_sessions, rh_s(c->peak_sessions));
+    fprintf(out, "             busiest second %" PRIu64 " statement%s, at %s\n", c->busiest_count,
+            rh_s(c->busiest_count), rh_time_format(c->busiest_ns, when));
     if (c->replayed_ns < c->length_ns) {
         fprintf(out, "             its first %s were replayed (--first)\n",
                 duration((double) c->replayed_ns, part));

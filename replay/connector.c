@@ -22,6 +22,7 @@ struct rh_connector {
     struct rh_conninfo target;
     int64_t timeout_ns;
     size_t out_max;
+    bool read_only;
     const struct rh_source_guard *guard;
     int stop_fd; /* readable for good once stopping */
     pthread_t threads[RH_CONNECT_THREADS_MAX];
@@ -236,6 +237,7 @@ int rh_connector_connect(struct rh_connector *connector, struct rh_connect_reque
         .application = request->application,
         .startup = request->startup,
         .startup_count = request->startup_count,
+        .read_only = connector->read_only,
     };
     request->conn = NULL;
     request->sqlstate[0] = '\0';
@@ -349,6 +351,7 @@ int rh_connector_new(struct rh_connector **out, const struct rh_connector_option
     connector->stop_fd = -1;
     connector->guard = options->guard;
     connector->last = &connector->first;
+    connector->read_only = options->read_only;
     connector->out_max = options->out_max ? options->out_max : RH_CONN_OUT_MAX;
     pthread_mutex_init(&connector->lock, NULL);
     pthread_cond_init(&connector->work, NULL);

@@ -30,6 +30,7 @@ struct rh_connector_options {
     uint32_t threads;   /* 0: default; also the number of connects that run at once */
     int64_t timeout_ns; /* of one connect; 0: connect_timeout where libpq knows one, else 30 s */
     size_t out_max;     /* of rh_conn_new(); 0: default */
+    bool read_only;     /* transactions of all connections are, as far as they do not undo it */
     /* The server that no connection may lead to; NULL: there is none.  Stays as long as the
      * connector. */
     const struct rh_source_guard *guard;

@@ -178,6 +178,9 @@ static void add_setting(struct rh_buf *options, const struct rh_setting *setting
     }
 }
 
+static const struct rh_setting read_only = {RH_SPAN_LITERAL("default_transaction_read_only"),
+                                            RH_SPAN_LITERAL("on")};
+
 static struct rh_span startup_find(const struct rh_conninfo_session *session, const char *name)
 {
     for (uint32_t i = 0; i < session->startup_count; i++) {
@@ -212,6 +215,9 @@ static int add_options(struct rh_conninfo *info, const struct rh_conninfo_sessio
         if (is_setting_name(setting->name) && !has_own_way(setting->name)) {
             add_setting(&options, setting);
         }
+    }
+    if (session->read_only) {
+        add_setting(&options, &read_only);
     }
     if (result == 0 && options.over) {
         result = rh_error_set(err, RH_ERR_LIMIT,

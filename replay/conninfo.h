@@ -7,6 +7,7 @@
 #ifndef RH_REPLAY_CONNINFO_H
 #define RH_REPLAY_CONNINFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/arena.h"
@@ -31,6 +32,7 @@ struct rh_conninfo_session {
     struct rh_span application;
     const struct rh_setting *startup;
     uint32_t startup_count;
+    bool read_only; /* its transactions are to be, whatever it asked for at startup */
 };
 
 /* Empty. */
@@ -50,9 +52,9 @@ int rh_conninfo_set_target(struct rh_conninfo *info, const char *dbname, const c
 
 /*
  * Fill info, empty so far, with target and session: the target wins.  Startup parameters without a
- * keyword of libpq become `-c name=value` in `options`, behind those of the target or PGOPTIONS.
- * Refused: a name that holds a NUL or is longer than a startup packet may be.  info points into
- * target.
+ * keyword of libpq become `-c name=value` in `options`, behind those of the target or PGOPTIONS;
+ * the last of them makes transactions read-only where the session asks for it. Refused: a name that
+ * holds a NUL or is longer than a startup packet may be.  info points into target.
  */
 int rh_conninfo_add_session(struct rh_conninfo *info, const struct rh_conninfo *target,
                             const struct rh_conninfo_session *session, struct rh_error *err);

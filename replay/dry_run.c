@@ -4,6 +4,9 @@
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "common/noun.h"
+#include "replay/asker.h"
+#include "replay/target_text.h"
 
 enum { OUTPUT_MAX_BYTES = 16 * 1024 * 1024 };
 
@@ -18,13 +21,22 @@ static int64_t span_ns(const struct rh_plan *plan)
     return rh_time_sub(plan->end_ns, plan->map.origin_ns);
 }
 
-static void write_target(const struct rh_dry_run *d, struct rh_buf *out)
+/* As whom the server was asked, and each database where that was somebody else. */
+static void write_askers(const struct rh_dry_run *d, struct rh_buf *out)
 {
-    const struct rh_target *t = d->target;
-    if (t) {
-        rh_buf_addf(out, "target       %s, PostgreSQL %s, empty round trip %.3g us\n", t->address,
-                    t->version[0] ? t->version : "of unknown version",
-                    (double) t->round_trip_ns / 1e3);
+    const struct rh_identity *server = d->asker;
+    if (server) {
+        rh_buf_addf(out, "asked as     \"%.*s\" (%s)\n", (int) server->user.len,
+                    server->user.data ? server->user.data : "", rh_sight_text(server->sight));
+    }
+    for (uint32_t i = 0; i < d->database_count; i++) {
+        const struct rh_identity *id = d->database_askers[i];
+        if (!server || !rh_span_equal(id->user, server->user)) {
+            rh_buf_addf(out, "             \"%.*s\" (%s) in database \"%.*s\"\n",
+                        (int) id->user.len, id->user.data ? id->user.data : "",
+                        rh_sight_text(id->sight), (int) id->database.len,
+                        id->database.data ? id->database.data : "");
+        }
     }
 }
 
@@ -32,19 +44,7 @@ static void write_sessions(const struct rh_plan *plan, uint32_t peak, struct rh_
 {
     rh_buf_addf(out, "sessions     %" PRIu32 ", at most %" PRIu32 " at once\n",
                 plan->openable_count, peak);
-    if (plan->login_failed_count) {
-        rh_buf_addf(out,
-                    "             %" PRIu32 " logins failed in production and are not repeated\n",
-                    plan->login_failed_count);
-    }
-    if (plan->replication_count) {
-        rh_buf_addf(out, "             %" PRIu32 " replication sessions are left out\n",
-                    plan->replication_count);
-    }
-    if (plan->encrypted_count) {
-        rh_buf_addf(out, "             %" PRIu32 " encrypted sessions are left out\n",
-                    plan->encrypted_count);
-    }
+    rh_left_out_write(plan, false, out);
 }
 
 static void write_schedule(const struct rh_dry_run *d, struct rh_buf *out)
@@ -67,7 +67,10 @@ static void write_schedule(const struct rh_dry_run *d, struct rh_buf *out)
 void rh_dry_run_write_text(const struct rh_dry_run *d, struct rh_buf *out)
 {
     const struct rh_findings *f = d->findings;
-    write_target(d, out);
+    if (d->target) {
+        rh_target_write(d->target, out);
+        write_askers(d, out);
+    }
     write_sessions(d->plan, peak_of(d), out);
     if (d->preview) {
         const char *heading = "not replayed";
@@ -80,14 +83,16 @@ void rh_dry_run_write_text(const struct rh_dry_run *d, struct rh_buf *out)
             }
         }
         if (d->preview->damaged_blocks > 0) {
-            rh_buf_addf(out, "damage       %" PRIu32 " blocks of the trace cannot be read\n",
-                        d->preview->damaged_blocks);
+            rh_buf_addf(out, "damage       %" PRIu32 " block%s of the trace cannot be read\n",
+                        d->preview->damaged_blocks, rh_s(d->preview->damaged_blocks));
         }
     }
     write_schedule(d, out);
     rh_findings_print(f, out);
-    rh_buf_addf(out, "result       %u stops, %u warnings, %u notes: a replay %s\n",
-                f->graded[RH_GRADE_STOP], f->graded[RH_GRADE_WARNING], f->graded[RH_GRADE_NOTE],
+    rh_buf_addf(out, "result       %u stop%s, %u warning%s, %u note%s: a replay %s\n",
+                f->graded[RH_GRADE_STOP], rh_s(f->graded[RH_GRADE_STOP]),
+                f->graded[RH_GRADE_WARNING], rh_s(f->graded[RH_GRADE_WARNING]),
+                f->graded[RH_GRADE_NOTE], rh_s(f->graded[RH_GRADE_NOTE]),
                 f->graded[RH_GRADE_STOP] ? "would be refused" : "would begin");
 }
 
@@ -118,8 +123,34 @@ static void put_target(struct rh_json *j, const struct rh_target *t)
     put_text(j, "address", rh_span_cstr(t->address));
     put_text(j, "server_version", rh_span_cstr(t->version[0] ? t->version : NULL));
     rh_json_key(j, "round_trip_us");
-    rh_json_double(j, (double) t->round_trip_ns / 1e3, 1);
+    if (t->round_trip_ns < 0) {
+        rh_json_null(j);
+    } else {
+        rh_json_double(j, (double) t->round_trip_ns / 1e3, 1);
+    }
     put_int(j, "max_connections", t->max_connections);
+    rh_json_close(j);
+}
+
+static void put_asker(struct rh_json *j, const struct rh_identity *id, struct rh_span database)
+{
+    rh_json_open(j, '{');
+    put_text(j, "database", database);
+    put_text(j, "user", id->user);
+    put_text(j, "sees", rh_span_cstr(rh_sight_name(id->sight)));
+    rh_json_close(j);
+}
+
+static void put_askers(struct rh_json *j, const struct rh_dry_run *d)
+{
+    rh_json_key(j, "asked_as");
+    rh_json_open(j, '[');
+    if (d->asker) {
+        put_asker(j, d->asker, RH_SPAN_NONE);
+    }
+    for (uint32_t i = 0; i < d->database_count; i++) {
+        put_asker(j, d->database_askers[i], d->database_askers[i]->database);
+    }
     rh_json_close(j);
 }
 
@@ -154,6 +185,7 @@ void rh_dry_run_write_json(const struct rh_dry_run *d, struct rh_buf *out)
     put_text(&j, "trace_server_version", d->trace->server_version);
     put_text(&j, "trace_server_address", d->trace->server_address);
     put_target(&j, d->target);
+    put_askers(&j, d);
     put_int(&j, "sessions", d->plan->openable_count);
     put_int(&j, "sessions_at_once", peak_of(d));
     put_preview(&j, d->preview);

@@ -19,7 +19,10 @@ struct rh_dry_run {
     const struct rh_trace_header *trace;
     const struct rh_plan *plan;
     const struct rh_replay_options *options;
-    const struct rh_target *target;   /* NULL: nothing let us in */
+    const struct rh_target *target;  /* NULL: nothing let us in */
+    const struct rh_identity *asker; /* of the server; NULL: it was not asked */
+    const struct rh_identity *const *database_askers;
+    uint32_t database_count;
     const struct rh_preview *preview; /* NULL: the trace was not read */
     uint32_t max_connections;         /* 0: as many as the plan has */
     const struct rh_findings *findings;

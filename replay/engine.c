@@ -51,7 +51,7 @@ void rh_engine_identify(void *engine, struct rh_session *session)
 static void open_session(void *ctx, struct rh_plan_session *ps)
 {
     struct rh_engine *e = ctx;
-    rh_worker_open(&e->workers[ps->session->number % e->worker_count], ps);
+    rh_worker_open(&e->workers[(ps->session->number + ps->copy) % e->worker_count], ps);
 }
 
 static void begin(void *ctx, int64_t begin_ns)

@@ -12,6 +12,13 @@
 
 #include "replay/plan.h"
 
+/* What a user sees of a server; more is greater. */
+enum rh_sight {
+    RH_SIGHT_OWN,        /* its own sessions and statistics */
+    RH_SIGHT_STATISTICS, /* a member of pg_monitor or pg_read_all_stats */
+    RH_SIGHT_SUPERUSER,
+};
+
 enum rh_login { RH_LOGIN_UNTRIED, RH_LOGIN_DONE, RH_LOGIN_FAILED };
 
 struct rh_identity {
@@ -26,9 +33,10 @@ struct rh_identity {
     uint32_t leader;
     uint64_t all_sessions; /* of all that it logs in for */
     enum rh_login login;
-    char encoding[32]; /* of the database, "" unknown */
-    char sqlstate[6];  /* of the refusal, "" if the server sent none */
-    char *why;         /* NULL, or freed by release */
+    enum rh_sight sight; /* OWN until it is known (replay/asker.h) */
+    char encoding[32];   /* of the database, "" unknown */
+    char sqlstate[6];    /* of the refusal, "" if the server sent none */
+    char *why;           /* NULL, or freed by release */
 };
 
 struct rh_identities {

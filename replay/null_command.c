@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/noun.h"
 #include "common/opt.h"
 #include "common/stop.h"
 #include "formats/record.h"
@@ -170,10 +171,11 @@ static void say_counts(const struct rh_null_server *server)
 {
     struct rh_null_totals t = rh_null_server_count(server);
     (void) fprintf(stderr,
-                   "served       %" PRIu64 " connections, at most %" PRIu32 " at once; %" PRIu64
-                   " statements, %" PRIu64 " errors, %" PRIu64 " rows, %" PRIu64 " bytes\n",
-                   t.connections, t.peak, t.counts.statements, t.counts.errors, t.counts.rows,
-                   t.bytes_sent);
+                   "served       %" PRIu64 " connection%s, at most %" PRIu32 " at once; %" PRIu64
+                   " statement%s, %" PRIu64 " error%s, %" PRIu64 " row%s, %" PRIu64 " byte%s\n",
+                   t.connections, rh_s(t.connections), t.peak, t.counts.statements,
+                   rh_s(t.counts.statements), t.counts.errors, rh_s(t.counts.errors), t.counts.rows,
+                   rh_s(t.counts.rows), t.bytes_sent, rh_s(t.bytes_sent));
 }
 
 static int run(void *options, const struct rh_str_list *operands)

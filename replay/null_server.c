@@ -12,6 +12,7 @@
 #include "common/alloc.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/noun.h"
 #include "common/stop.h"
 #include "replay/null_server_parts.h"
 
@@ -201,7 +202,8 @@ static void limit_connections(struct rh_null_options *o)
     if (o->max_connections == 0) {
         o->max_connections = room < DEFAULT_CONNECTIONS ? room : DEFAULT_CONNECTIONS;
     } else if (o->max_connections > room) {
-        rh_log(RH_LOG_WARNING, "at most %u connections can be open here (ulimit -n)", room);
+        rh_log(RH_LOG_WARNING, "at most %u connection%s can be open here (ulimit -n)", room,
+               rh_s(room));
         o->max_connections = room;
     }
 }

@@ -1,11 +1,16 @@
 #include "replay/plan.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "common/alloc.h"
 #include "common/clock.h"
 #include "replay/plan_window.h"
+#include "replay/write_filter.h"
+
+/* So many, copies included, are planned for: some 250 MB. */
+enum { SESSIONS_MAX = 1000000 };
 
 /* What the making of a plan needs and the plan does not. */
 struct planner {
@@ -67,14 +72,14 @@ static int scan_window(struct planner *p, struct rh_error *err)
     const struct rh_replay_options *o = p->options;
     p->scanned = o->from_ns != INT64_MIN || o->to_ns != INT64_MAX || o->skip_idle_ns > 0;
     if (!p->scanned) {
-        p->plan->statement_count = rh_trace_file_totals(p->file).statements;
+        p->plan->statement_count = rh_trace_file_totals(p->file).statements * p->plan->scale;
         return 0;
     }
     if (rh_plan_scan(&p->scan, p->file, p->plan->index, o, p->events, p->event_count, &p->plan->map,
                      err) != 0) {
         return -1;
     }
-    p->plan->statement_count = p->scan.statement_count;
+    p->plan->statement_count = p->scan.statement_count * p->plan->scale;
     return 0;
 }
 
@@ -98,21 +103,26 @@ static bool in_scope(const struct planner *p, uint32_t i, const struct rh_sessio
     return !closed_known(s) || s->closed_ns >= p->plan->from_ns;
 }
 
-static enum rh_reason never_opened(struct rh_plan *plan, const struct rh_session *s)
+static enum rh_reason never_opened(const struct rh_session *s)
 {
     if (s->flags & RH_SESSION_REPLICATION) {
-        plan->replication_count++;
         return RH_REASON_REPLICATION;
     }
-    if (s->flags & RH_SESSION_LOGIN_FAILED) {
+    bool is_closed = s->flags & (RH_SESSION_LOGIN_FAILED | RH_SESSION_ENCRYPTED);
+    return is_closed ? RH_REASON_CONNECT_FAILED : RH_REASON_NONE;
+}
+
+/* As production had them: once, however many copies there are. */
+static void count_unopened(struct rh_plan *plan, const struct rh_plan_session *ps)
+{
+    uint32_t flags = ps->copy == 0 ? ps->session->flags : 0;
+    if (flags & RH_SESSION_REPLICATION) {
+        plan->replication_count++;
+    } else if (flags & RH_SESSION_LOGIN_FAILED) {
         plan->login_failed_count++;
-        return RH_REASON_CONNECT_FAILED;
-    }
-    if (s->flags & RH_SESSION_ENCRYPTED) {
+    } else if (flags & RH_SESSION_ENCRYPTED) {
         plan->encrypted_count++;
-        return RH_REASON_CONNECT_FAILED;
     }
-    return RH_REASON_NONE;
 }
 
 static void plan_session(struct planner *p, uint32_t i, struct rh_plan_session *ps)
@@ -123,7 +133,7 @@ static void plan_session(struct planner *p, uint32_t i, struct rh_plan_session *
         .session = s,
         .trace_index = i,
         .is_initial = ran_before(plan, s),
-        .unsent = never_opened(plan, s),
+        .unsent = never_opened(s),
         .open_ns = ran_before(plan, s) ? INT64_MIN : s->opened_ns,
         .close_ns =
             closed_known(s) && in_window(plan, s->closed_ns) ? s->closed_ns : RH_TIME_UNKNOWN,
@@ -158,7 +168,10 @@ static int compare_opening(const void *a, const void *b)
     if (x->open_ns != y->open_ns) {
         return x->open_ns < y->open_ns ? -1 : 1;
     }
-    return (x->trace_index > y->trace_index) - (x->trace_index < y->trace_index);
+    if (x->trace_index != y->trace_index) {
+        return x->trace_index < y->trace_index ? -1 : 1;
+    }
+    return (x->copy > y->copy) - (x->copy < y->copy);
 }
 
 static int compare_closing(const void *a, const void *b, void *sessions)
@@ -204,26 +217,44 @@ static void rank_closings(struct rh_plan *plan)
     }
 }
 
-static void select_sessions(struct planner *p)
+static void add_copies(struct planner *p, uint32_t i)
+{
+    struct rh_plan *plan = p->plan;
+    for (uint32_t copy = 0; copy < plan->scale; copy++) {
+        struct rh_plan_session *ps = &plan->sessions[plan->session_count++];
+        plan_session(p, i, ps);
+        ps->copy = copy;
+        count_unopened(plan, ps);
+    }
+}
+
+static int select_sessions(struct planner *p, struct rh_error *err)
 {
     struct rh_plan *plan = p->plan;
     uint32_t count = rh_trace_index_session_count(plan->index);
-    plan->sessions = rh_calloc(count ? count : 1, sizeof *plan->sessions);
+    if (plan->scale > 1 && count > SESSIONS_MAX / plan->scale) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "--scale=%" PRIu32 " of %" PRIu32
+                            " sessions makes more than %d; a smaller one is needed",
+                            plan->scale, count, SESSIONS_MAX);
+    }
+    plan->sessions = rh_calloc(count ? (size_t) count * plan->scale : 1, sizeof *plan->sessions);
     plan->closes_unknown = count > 1;
     for (uint32_t i = 0; i < count && plan->closes_unknown; i++) {
         plan->closes_unknown = !closed_known(rh_trace_index_session(plan->index, i));
     }
     for (uint32_t i = 0; i < count; i++) {
         if (in_scope(p, i, rh_trace_index_session(plan->index, i))) {
-            plan_session(p, i, &plan->sessions[plan->session_count++]);
+            add_copies(p, i);
         }
     }
     if (plan->session_count > 0) {
         qsort(plan->sessions, plan->session_count, sizeof *plan->sessions, compare_opening);
     }
-    for (uint32_t i = 0; i < plan->session_count; i++) {
+    for (uint32_t i = 0; i < plan->session_count; i += plan->scale) {
         rh_map_put(&plan->by_number, plan->sessions[i].session->number, &plan->sessions[i]);
     }
+    return 0;
 }
 
 /*
@@ -288,9 +319,11 @@ int rh_plan_new(struct rh_plan **out, struct rh_trace_file *file,
     plan->index = index;
     plan->speed_is_max = options->speed.is_max;
     plan->has_steps = rh_trace_file_header(file)->vantage == RH_VANTAGE_WIRE;
+    plan->scale = options->scale ? options->scale : 1;
     plan->from_ns = options->from_ns;
     plan->to_ns = options->to_ns;
     plan->is_part = rh_trace_header_setting(rh_trace_file_header(file), "continues").data != NULL;
+    plan->read_only = options->read_only ? rh_write_filter_new() : NULL;
     rh_map_init(&plan->by_number);
     rh_time_map_init(&plan->map, 0, options->speed.factor);
 
@@ -302,7 +335,9 @@ int rh_plan_new(struct rh_plan **out, struct rh_trace_file *file,
     if (scan_window(&p, err) != 0) {
         goto out;
     }
-    select_sessions(&p);
+    if (select_sessions(&p, err) != 0) {
+        goto out;
+    }
     find_span(&p);
     rank_closings(plan);
     rc = 0;
@@ -328,6 +363,7 @@ void rh_plan_free(struct rh_plan *plan)
     for (uint32_t i = 0; i < plan->session_count; i++) {
         rh_free(plan->sessions[i].closed_how);
     }
+    rh_write_filter_free(plan->read_only);
     rh_time_map_release(&plan->map);
     rh_map_release(&plan->by_number);
     rh_free(plan->sessions);
@@ -335,7 +371,7 @@ void rh_plan_free(struct rh_plan *plan)
     rh_free(plan);
 }
 
-static enum rh_reason hold_of(const struct rh_record *r)
+static enum rh_reason hold_of(const struct rh_plan *plan, const struct rh_record *r)
 {
     if (r->hold != RH_REASON_NONE) {
         return r->hold;
@@ -343,12 +379,14 @@ static enum rh_reason hold_of(const struct rh_record *r)
     if (r->kind == RH_KIND_FETCH && r->row_limit < 0) {
         return RH_REASON_NO_ROW_LIMIT;
     }
-    return RH_REASON_NONE;
+    return plan->read_only && rh_write_filter_holds(plan->read_only, r) ? RH_REASON_READ_ONLY
+                                                                        : RH_REASON_NONE;
 }
 
 void rh_plan_judge(const struct rh_plan *plan, const struct rh_plan_session *ps,
                    struct rh_record *r)
 {
+    r->copy = ps->copy;
     r->run = (struct rh_run_part){
         .fate = RH_FATE_NONE,
         .planned_ns = rh_time_map_offset_ns(&plan->map, r->start_ns),
@@ -361,9 +399,9 @@ void rh_plan_judge(const struct rh_plan *plan, const struct rh_plan_session *ps,
     } else if (r->ordinal < ps->first_ordinal || r->ordinal >= ps->end_ordinal) {
         r->run.fate = RH_FATE_NOT_SENT;
         r->run.reason = RH_REASON_OUTSIDE_WINDOW;
-    } else if (hold_of(r) != RH_REASON_NONE) {
-        r->run.fate = RH_FATE_SKIPPED;
-        r->run.reason = hold_of(r);
+    } else {
+        r->run.reason = hold_of(plan, r);
+        r->run.fate = r->run.reason == RH_REASON_NONE ? RH_FATE_NONE : RH_FATE_SKIPPED;
     }
 }
 

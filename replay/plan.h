@@ -20,10 +20,12 @@
 #include "replay/time_map.h"
 
 struct rh_worker;
+struct rh_write_filter;
 
 struct rh_plan_session {
     const struct rh_session *session; /* as captured */
     uint32_t trace_index;             /* in rh_trace_index */
+    uint32_t copy;                    /* 0, or 1, 2, ... by --scale */
     bool restore;     /* it ran at --from, or in the file before this one: state is restored before
                          its first statement */
     bool is_initial;  /* it ran when the window began: connected before the clock starts */
@@ -56,6 +58,7 @@ struct rh_plan {
     bool speed_is_max;
     bool is_part;   /* the trace goes on where another file ended (FORMAT.md, "continues") */
     bool has_steps; /* captured from the wire: every message is known */
+    struct rh_write_filter *read_only; /* NULL: writes are replayed too */
     struct rh_time_map map;
     int64_t from_ns;
     int64_t to_ns;
@@ -67,9 +70,11 @@ struct rh_plan {
     uint32_t peak_count;     /* most sessions open at once */
     uint32_t *by_close;      /* session numbers of this plan, in order of closing */
     uint32_t close_count;
-    struct rh_map by_number; /* trace session number -> struct rh_plan_session */
+    struct rh_map by_number; /* trace session number -> struct rh_plan_session: its first copy */
+    uint32_t scale;          /* copies of each session; they stand side by side in `sessions` */
 
-    uint64_t statement_count;    /* in the window; in the whole trace where none was given */
+    uint64_t statement_count;    /* in the window (in the whole trace where none was given), of all
+                                    copies */
     uint32_t login_failed_count; /* in production, not tried again */
     uint32_t replication_count;
     uint32_t encrypted_count;
@@ -81,8 +86,9 @@ int rh_plan_new(struct rh_plan **out, struct rh_trace_file *file,
                 struct rh_error *err);
 void rh_plan_free(struct rh_plan *plan);
 
-/* Decide on a record before it is sent: its run part has the planned offset (ns after the replay's
- * begin; the worker makes a time of it), and a fate if it is not to be sent. */
+/* Decide on a record before it is sent: it gets the session's copy, its run part the planned offset
+ * (ns after the replay's begin; the worker makes a time of it), and a fate if it is not to be sent.
+ * The record is whole; one thread at a time. */
 void rh_plan_judge(const struct rh_plan *plan, const struct rh_plan_session *ps,
                    struct rh_record *r);
 

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "common/alloc.h"
+#include "common/noun.h"
 #include "common/stop.h"
+
+enum { REACHES_SHOWN = 4 };
 
 void rh_preflight_init(struct rh_preflight *p)
 {
@@ -82,14 +85,56 @@ static void check_text_encodings(struct rh_preflight *p)
                     : texts->beyond_ascii == 0 || texts->not_utf8 == texts->beyond_ascii) {
             continue;
         }
-        rh_findings_add(p->findings, RH_GRADE_WARNING, "encoding",
-                        "%" PRIu64
-                        " statements of database \"%.*s\" %s, but its encoding is %s there",
-                        is_utf8 ? texts->not_utf8 : texts->beyond_ascii - texts->not_utf8,
-                        (int) id->captured_database.len,
-                        id->captured_database.data ? id->captured_database.data : "",
-                        is_utf8 ? "hold bytes that are not UTF-8" : "hold UTF-8", leader->encoding);
+        uint64_t odd = is_utf8 ? texts->not_utf8 : texts->beyond_ascii - texts->not_utf8;
+        rh_findings_add(
+            p->findings, RH_GRADE_WARNING, "encoding",
+            "%" PRIu64 " statement%s of database \"%.*s\" %s, but its encoding is %s there", odd,
+            rh_s(odd), (int) id->captured_database.len,
+            id->captured_database.data ? id->captured_database.data : "",
+            is_utf8
+                ? rh_noun(odd, "holds bytes that are not UTF-8", "hold bytes that are not UTF-8")
+                : rh_noun(odd, "holds UTF-8", "hold UTF-8"),
+            leader->encoding);
         rh_findings_advise(p->findings, "make the database in production's encoding");
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct rh_preview_reach *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->kind, y->kind);
+}
+
+/* What was right in production may be wrong on the candidate: it changes the server, not its data.
+ */
+static void check_reach(struct rh_preflight *p)
+{
+    struct rh_preview_reach *all = p->preview.reaches;
+    uint64_t total = p->preview.reaches_beyond;
+    char kinds[600] = "";
+    size_t used = 0;
+    qsort(all, p->preview.reach_count, sizeof *all, by_count);
+    for (uint32_t i = 0; i < p->preview.reach_count; i++) {
+        total += all[i].count;
+        if (i < REACHES_SHOWN) {
+            int n = snprintf(kinds + used, sizeof kinds - used,
+                             "%s%s %" PRIu64 " time%s (session %" PRIu32 ", statement %" PRIu64 ")",
+                             used ? ", " : "", all[i].kind, all[i].count, rh_s(all[i].count),
+                             all[i].session, all[i].ordinal);
+            used += n > 0 && (size_t) n < sizeof kinds - used ? (size_t) n : 0;
+        }
+    }
+    if (total > 0) {
+        rh_findings_add(p->findings, RH_GRADE_WARNING, "beyond-database",
+                        "%" PRIu64
+                        " statement%s act%s on the whole server, other sessions, files or "
+                        "other servers: %s%s",
+                        total, rh_s(total), total == 1 ? "s" : "", kinds,
+                        p->preview.reach_count > REACHES_SHOWN ? ", ..." : "");
+        rh_findings_advise(
+            p->findings, "pgrehearse show --session S --ordinal N shows one; where it must not "
+                         "happen, replay as a user without the right to, or leave the session out "
+                         "of the capture");
     }
 }
 
@@ -123,7 +168,7 @@ void rh_preflight_ask(struct rh_preflight *p, struct rh_inquiry *q)
 
 int rh_preflight_run(struct rh_preflight *p, struct rh_error *err)
 {
-    if (rh_preflight_logins(p, err) != 0) {
+    if (rh_preflight_logins(p, err) != 0 || rh_preflight_databases(p, err) != 0) {
         return -1;
     }
     if ((p->read_trace || any_login_failed(p)) && read_trace(p, err) != 0) {
@@ -132,6 +177,7 @@ int rh_preflight_run(struct rh_preflight *p, struct rh_error *err)
     rh_preflight_judge_logins(p);
     if (p->has_preview) {
         check_text_encodings(p);
+        check_reach(p);
     }
     if (p->options->verbose) {
         rh_findings_add(p->findings, RH_GRADE_NOTE, "extensions-unknown",

@@ -20,6 +20,9 @@
 #include "replay/preview.h"
 #include "replay/target.h"
 
+/* More databases are not looked at. */
+enum { RH_PREFLIGHT_DATABASES = 32 };
+
 struct rh_preflight {
     /* In. */
     const struct rh_plan *plan;
@@ -34,6 +37,10 @@ struct rh_preflight {
     /* Out, until release; has_preview: after read_trace, and when a login failed. */
     struct rh_preview preview;
     bool has_preview;
+
+    /* As whom each database was asked, in the order of the questions. */
+    const struct rh_identity *database_askers[RH_PREFLIGHT_DATABASES];
+    uint32_t database_count;
 
     /* What the server knows of the replay's users, by number in role_names. */
     struct rh_intern role_names;
@@ -67,8 +74,9 @@ void rh_preflight_cluster(struct rh_preflight *p, struct rh_inquiry *q);
 void rh_preflight_roles(struct rh_preflight *p, struct rh_inquiry *q);
 void rh_preflight_settings(struct rh_preflight *p, struct rh_inquiry *q);
 int rh_preflight_logins(struct rh_preflight *p, struct rh_error *err);
-/* Of the database that conn is connected to. */
-void rh_preflight_database(struct rh_preflight *p, struct rh_conn *conn, struct rh_span database);
+/* The databases of logins that were done, each as the user that sees most there.  RH_ERR_REFUSED or
+ * RH_ERR_STOPPED as above. */
+int rh_preflight_databases(struct rh_preflight *p, struct rh_error *err);
 /* Turn the logins that failed into findings; needs the preview. */
 void rh_preflight_judge_logins(struct rh_preflight *p);
 

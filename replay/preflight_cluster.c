@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/noun.h"
 #include "replay/preflight.h"
 
 enum { NAMES_SHOWN = 3, NAMES_SIZE = 400 };
@@ -13,7 +14,7 @@ static uint32_t read_names(struct rh_inquiry *q, char text[NAMES_SIZE])
     uint32_t count = 0;
     size_t used = 0;
     text[0] = '\0';
-    while (rh_inquiry_next(q, 1, &row)) {
+    while (rh_inquiry_next(q, &row)) {
         if (count++ < NAMES_SHOWN) {
             int n = snprintf(text + used, NAMES_SIZE - used, "%s\"%.*s\"", used ? ", " : "",
                              (int) (row.values[0].len < 100 ? row.values[0].len : 100),
@@ -29,7 +30,7 @@ static uint32_t read_names(struct rh_inquiry *q, char text[NAMES_SIZE])
 
 static void check_recovery(struct rh_preflight *p)
 {
-    if (p->target->is_in_recovery) {
+    if (p->target->is_in_recovery && !p->options->read_only) {
         rh_findings_add(p->findings, RH_GRADE_STOP, "in-recovery",
                         "the server is in recovery: every write would fail");
         rh_findings_advise(p->findings, "promote it (SELECT pg_promote())");
@@ -51,10 +52,10 @@ static void check_connections(struct rh_preflight *p)
     }
     room = room < 0 ? 0 : room;
     rh_findings_add(p->findings, RH_GRADE_STOP, "max-connections",
-                    "up to %" PRIu32 " sessions will be open at once, and the server has room for "
+                    "up to %" PRIu32 " session%s will be open at once, and the server has room for "
                     "%" PRId64 " (max_connections %" PRId64 ", reserved %" PRId64
                     ", in use %" PRId64 ")",
-                    peak, room, t->max_connections, reserved, others);
+                    peak, rh_s(peak), room, t->max_connections, reserved, others);
     if (room > 0) {
         rh_findings_advise(p->findings, "raise max_connections, or give --max-connections %" PRId64,
                            room);
@@ -116,8 +117,8 @@ static void check_standbys(struct rh_preflight *p, struct rh_inquiry *q, const s
         strcmp(s->synchronous_commit, "local") == 0) {
         return;
     }
-    if (rh_inquiry_ask(q, "the standbys", "SELECT count(*) FROM pg_stat_replication") &&
-        rh_inquiry_next(q, 1, &row)) {
+    if (rh_inquiry_ask(q, "the standbys", "=i", "SELECT count(*) FROM pg_stat_replication") &&
+        rh_inquiry_next(q, &row)) {
         count = rh_inquiry_int(row.values[0]);
     }
     if (count == 0) {
@@ -138,19 +139,23 @@ static void check_settings(struct rh_preflight *p, struct rh_inquiry *q)
 {
     struct rh_probe_row row;
     struct settings s = {0};
-    if (!rh_inquiry_ask(q, "the server's settings",
+    if (!rh_inquiry_ask(q, "the server's settings", "tt",
                         "SELECT name, setting FROM pg_settings WHERE name IN ('archive_mode', "
                         "'archive_command', 'archive_library', 'synchronous_commit', "
                         "'synchronous_standby_names', 'default_transaction_read_only')")) {
         return;
     }
-    while (rh_inquiry_next(q, 2, &row)) {
+    uint32_t count = 0;
+    for (; rh_inquiry_next(q, &row); count++) {
         take_setting(&s, row.values[0], row.values[1]);
+    }
+    if (count == 0) {
+        rh_inquiry_doubt(q, "the server's settings");
     }
     check_archiving(p, &s);
     check_standbys(p, q, &s);
     /* Newer servers tell it at each login. */
-    if (q->major < 14 && strcmp(s.read_only, "on") == 0) {
+    if (q->major < 14 && strcmp(s.read_only, "on") == 0 && !p->options->read_only) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "read-only",
                         "default_transaction_read_only is on: writes will fail");
         rh_findings_advise(p->findings,
@@ -162,7 +167,7 @@ static void check_settings(struct rh_preflight *p, struct rh_inquiry *q)
 static void check_slots(struct rh_preflight *p, struct rh_inquiry *q)
 {
     char names[NAMES_SIZE];
-    if (rh_inquiry_ask(q, "the replication slots",
+    if (rh_inquiry_ask(q, "the replication slots", "t",
                        "SELECT slot_name FROM pg_replication_slots WHERE NOT active ORDER BY 1") &&
         read_names(q, names) > 0) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "replication-slots",
@@ -176,7 +181,7 @@ static void check_slots(struct rh_preflight *p, struct rh_inquiry *q)
 static void check_prepared_transactions(struct rh_preflight *p, struct rh_inquiry *q)
 {
     char names[NAMES_SIZE];
-    if (rh_inquiry_ask(q, "prepared transactions",
+    if (rh_inquiry_ask(q, "prepared transactions", "t",
                        "SELECT gid FROM pg_prepared_xacts ORDER BY prepared") &&
         read_names(q, names) > 0) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "prepared-transactions",
@@ -191,7 +196,7 @@ static void check_subscriptions(struct rh_preflight *p, struct rh_inquiry *q)
 {
     char names[NAMES_SIZE];
     if (rh_inquiry_ask(
-            q, "the subscriptions",
+            q, "the subscriptions", "t",
             "SELECT s.subname || '\" in database \"' || d.datname FROM pg_subscription s "
             "JOIN pg_database d ON d.oid = s.subdbid WHERE s.subenabled ORDER BY 1") &&
         read_names(q, names) > 0) {

@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/noun.h"
+#include "replay/asker.h"
 #include "replay/preflight.h"
 
 enum { TABLES_SHOWN = 3, NAMES_SHOWN = 3, TEXT_SIZE = 600 };
@@ -31,10 +33,10 @@ static void check_tables(struct rh_preflight *p, struct rh_inquiry *q, const cha
     char text[TEXT_SIZE] = "";
     int64_t count = 0;
     size_t used = 0;
-    if (!rh_inquiry_ask(q, "tables without statistics", UNANALYZED)) {
+    if (!rh_inquiry_ask(q, "tables without statistics", "ttii", UNANALYZED)) {
         return;
     }
-    for (int shown = 0; shown < TABLES_SHOWN && rh_inquiry_next(q, 4, &row); shown++) {
+    for (int shown = 0; shown < TABLES_SHOWN && rh_inquiry_next(q, &row); shown++) {
         count = rh_inquiry_int(row.values[3]);
         int n =
             snprintf(text + used, sizeof text - used, "%s%.*s.%.*s (%" PRId64 " kB)",
@@ -44,8 +46,9 @@ static void check_tables(struct rh_preflight *p, struct rh_inquiry *q, const cha
     }
     if (count > 0) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "never-analyzed",
-                        "%" PRId64 " tables of database \"%s\" have no statistics: %s%s", count,
-                        database, text, count > TABLES_SHOWN ? ", ..." : "");
+                        "%" PRId64 " table%s of database \"%s\" %s no statistics: %s%s", count,
+                        rh_s((uint64_t) count), database, rh_noun((uint64_t) count, "has", "have"),
+                        text, count > TABLES_SHOWN ? ", ..." : "");
         rh_findings_advise(p->findings, "ANALYZE there (vacuumdb --analyze-only \"%s\")", database);
     }
 }
@@ -54,24 +57,27 @@ static void check_tables(struct rh_preflight *p, struct rh_inquiry *q, const cha
 static void check_cron(struct rh_preflight *p, struct rh_inquiry *q, const char *database)
 {
     struct rh_probe_row row;
-    if (!rh_inquiry_ask(q, "pg_cron",
+    if (!rh_inquiry_ask(q, "pg_cron", "b",
                         "SELECT relrowsecurity AND NOT (SELECT rolsuper FROM pg_roles WHERE "
                         "rolname = current_user) FROM pg_class c JOIN pg_namespace n ON n.oid = "
                         "c.relnamespace WHERE n.nspname = 'cron' AND c.relname = 'job'") ||
-        !rh_inquiry_next(q, 1, &row)) {
+        !rh_inquiry_next(q, &row)) {
         return;
     }
     bool sees_own = rh_inquiry_bool(row.values[0]);
-    if (!rh_inquiry_ask(q, "the jobs of pg_cron", "SELECT count(*) FROM cron.job WHERE active") ||
-        !rh_inquiry_next(q, 1, &row)) {
+    if (!rh_inquiry_ask(q, "the jobs of pg_cron", "=i",
+                        "SELECT count(*) FROM cron.job WHERE active") ||
+        !rh_inquiry_next(q, &row)) {
         return;
     }
     int64_t jobs = rh_inquiry_int(row.values[0]);
     if (jobs > 0) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "cron-jobs",
-                        "%" PRId64 " jobs of pg_cron are active in database \"%s\" and run during "
+                        "%" PRId64 " job%s of pg_cron %s active in database \"%s\" and %s during "
                         "the replay%s",
-                        jobs, database, sees_own ? ", and there may be others' jobs" : "");
+                        jobs, rh_s((uint64_t) jobs), rh_noun((uint64_t) jobs, "is", "are"),
+                        database, rh_noun((uint64_t) jobs, "runs", "run"),
+                        sees_own ? ", and there may be others' jobs" : "");
         rh_findings_advise(p->findings, "UPDATE cron.job SET active = false on a clone");
     } else if (sees_own) {
         rh_findings_add(p->findings, RH_GRADE_NOTE, "cron-jobs",
@@ -88,7 +94,7 @@ static uint32_t read_names(struct rh_inquiry *q, char text[TEXT_SIZE])
     uint32_t count = 0;
     size_t used = 0;
     text[0] = '\0';
-    while (rh_inquiry_next(q, 1, &row)) {
+    while (rh_inquiry_next(q, &row)) {
         if (row.values[0].data && count++ < NAMES_SHOWN) {
             int n = snprintf(text + used, TEXT_SIZE - used, "%s%.*s", used ? ", " : "",
                              (int) (row.values[0].len < 150 ? row.values[0].len : 150),
@@ -107,7 +113,7 @@ static void check_foreign_servers(struct rh_preflight *p, struct rh_inquiry *q,
                                   const char *database)
 {
     char names[TEXT_SIZE];
-    if (rh_inquiry_ask(q, "the foreign servers",
+    if (rh_inquiry_ask(q, "the foreign servers", "t",
                        "SELECT quote_ident(s.srvname) || coalesce((SELECT ' (' || "
                        "string_agg(o, ' ') || ')' FROM unnest(s.srvoptions) o WHERE o ~ "
                        "'^(host|hostaddr|port|dbname)='), '') FROM pg_foreign_server s JOIN "
@@ -124,7 +130,7 @@ static void check_foreign_servers(struct rh_preflight *p, struct rh_inquiry *q,
 static void check_event_triggers(struct rh_preflight *p, struct rh_inquiry *q, const char *database)
 {
     char names[TEXT_SIZE];
-    if (rh_inquiry_ask(q, "the event triggers",
+    if (rh_inquiry_ask(q, "the event triggers", "t",
                        "SELECT quote_ident(evtname) FROM pg_event_trigger WHERE evtenabled NOT IN "
                        "('D', 'R') ORDER BY 1") &&
         read_names(q, names) > 0) {
@@ -135,12 +141,14 @@ static void check_event_triggers(struct rh_preflight *p, struct rh_inquiry *q, c
     }
 }
 
-void rh_preflight_database(struct rh_preflight *p, struct rh_conn *conn, struct rh_span database)
+static void ask_database(struct rh_preflight *p, struct rh_conn *conn,
+                         const struct rh_identity *who)
 {
     struct rh_inquiry q;
     char name[200];
-    snprintf(name, sizeof name, "%.*s", (int) database.len, database.data ? database.data : "");
-    rh_inquiry_init(&q, conn, p->findings);
+    snprintf(name, sizeof name, "%.*s", (int) who->database.len,
+             who->database.data ? who->database.data : "");
+    rh_inquiry_init(&q, conn, who->user, p->findings);
     if (q.major >= 10) {
         check_tables(p, &q, name);
         check_cron(p, &q, name);
@@ -152,4 +160,59 @@ void rh_preflight_database(struct rh_preflight *p, struct rh_conn *conn, struct 
                         "the checks of database \"%s\" ended early: %s", name, q.error.text);
     }
     rh_inquiry_release(&q);
+}
+
+static int look_at_database(struct rh_preflight *p, const struct rh_identity *who,
+                            struct rh_error *err)
+{
+    struct rh_connect_request request = {.user = who->user, .database = who->database};
+    if (rh_connector_connect(*p->connector, &request) == 0) {
+        ask_database(p, request.conn, who);
+        rh_conn_close(request.conn);
+        return 0;
+    }
+    if (request.error.code != RH_ERR_NET) {
+        *err = request.error;
+        return -1;
+    }
+    rh_findings_add(p->findings, RH_GRADE_NOTE, "not-looked-at",
+                    "database \"%.*s\" could not be looked at: %s", (int) who->database.len,
+                    who->database.data ? who->database.data : "", request.error.text);
+    return 0;
+}
+
+static bool is_looked_at(const struct rh_preflight *p, struct rh_span database)
+{
+    for (uint32_t i = 0; i < p->database_count; i++) {
+        if (rh_span_equal(p->database_askers[i]->database, database)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int rh_preflight_databases(struct rh_preflight *p, struct rh_error *err)
+{
+    uint32_t left_out = 0;
+    for (uint32_t i = 0; i < p->ids->leader_count; i++) {
+        const struct rh_identity *id = &p->ids->items[p->ids->leaders[i]];
+        if (id->login != RH_LOGIN_DONE || is_looked_at(p, id->database)) {
+            continue;
+        }
+        if (p->database_count == RH_PREFLIGHT_DATABASES) {
+            left_out++;
+            continue;
+        }
+        const struct rh_identity *who = rh_asker_of_database(p->ids, id->database);
+        p->database_askers[p->database_count++] = who;
+        if (look_at_database(p, who, err) != 0) {
+            return -1;
+        }
+    }
+    if (left_out > 0) {
+        rh_findings_add(p->findings, RH_GRADE_NOTE, "not-looked-at",
+                        "only the %d databases with most sessions were looked at",
+                        RH_PREFLIGHT_DATABASES);
+    }
+    return 0;
 }

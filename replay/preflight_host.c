@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <sys/resource.h>
 
+#include "common/noun.h"
+
 /* File descriptors beside those of the sessions. */
 enum { SPARE_FILES = 64 };
 
@@ -25,9 +27,9 @@ uint32_t rh_preflight_host_limit(const struct rh_plan *plan,
     if (wanted > room) {
         limit = (uint32_t) room;
         rh_findings_add(findings, RH_GRADE_WARNING, "open-files",
-                        "at most %" PRIu32 " sessions can be open at once here, and %" PRIu32
+                        "at most %" PRIu32 " session%s can be open at once here, and %" PRIu32
                         " would be: the others wait",
-                        limit, wanted);
+                        limit, rh_s(limit), wanted);
         rh_findings_advise(findings, "raise the limit of open files (ulimit -Hn)");
     }
     return limit;

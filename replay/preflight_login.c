@@ -5,11 +5,12 @@
 
 #include "common/alloc.h"
 #include "common/clock.h"
+#include "common/noun.h"
 #include "common/stop.h"
 #include "replay/preflight.h"
 
-/* Beyond these, logins are not tried and databases not looked at; both are said. */
-enum { AT_ONCE = RH_CONNECT_THREADS_DEFAULT, LOGINS_MAX = 500, DATABASES_MAX = 32 };
+/* Beyond these, logins are not tried, which is said. */
+enum { AT_ONCE = RH_CONNECT_THREADS_DEFAULT, LOGINS_MAX = 500 };
 #define LOGINS_TIME_NS (60 * RH_NS_PER_SEC)
 /* So often, and so long after, a login is repeated that found no connection free. */
 enum { RETRIES = 10 };
@@ -34,8 +35,6 @@ struct logins {
     bool has_refused; /* one led to the captured server; error says so */
     bool is_stopped;
     struct rh_error error;
-    struct rh_span databases[DATABASES_MAX]; /* that were looked at */
-    uint32_t database_count;
 };
 
 static bool goes_on(const struct logins *all)
@@ -57,25 +56,12 @@ static void start_next(struct logins *all, struct slot *slot)
     rh_connector_put(*all->p->connector, &slot->request);
 }
 
-static void look_at_database(struct logins *all, struct rh_conn *conn, struct rh_span database)
-{
-    for (uint32_t i = 0; i < all->database_count; i++) {
-        if (rh_span_equal(all->databases[i], database)) {
-            return;
-        }
-    }
-    if (all->database_count < DATABASES_MAX) {
-        all->databases[all->database_count++] = database;
-        rh_preflight_database(all->p, conn, database);
-    }
-}
-
 /* Servers from 14 on tell it at the login, as it is for this user in this database. */
 static void check_read_only(struct rh_preflight *p, const struct rh_identity *id,
                             const struct rh_conn *conn)
 {
     const char *value = rh_conn_parameter(conn, "default_transaction_read_only");
-    if (value && strcmp(value, "on") == 0) {
+    if (value && strcmp(value, "on") == 0 && !p->options->read_only) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "read-only",
                         "transactions of user \"%.*s\" in database \"%.*s\" are read only: writes "
                         "will fail",
@@ -96,7 +82,6 @@ static void take_result(struct logins *all, struct rh_identity *id,
         const char *encoding = rh_conn_parameter(request->conn, "server_encoding");
         snprintf(id->encoding, sizeof id->encoding, "%s", encoding ? encoding : "");
         check_read_only(all->p, id, request->conn);
-        look_at_database(all, request->conn, id->database);
         rh_conn_close(request->conn);
     } else if (request->error.code == RH_ERR_REFUSED) {
         all->has_refused = true;
@@ -155,8 +140,8 @@ static void say_untried(struct logins *all)
     uint32_t count = all->p->ids->leader_count;
     if (all->next < count) {
         rh_findings_add(all->p->findings, RH_GRADE_WARNING, "logins-untried",
-                        "%" PRIu32 " of %" PRIu32 " pairs of user and database were not tried: %s",
-                        count - all->next, count,
+                        "%" PRIu32 " of %" PRIu32 " pairs of user and database %s not tried: %s",
+                        count - all->next, count, rh_noun(count - all->next, "was", "were"),
                         all->next < LOGINS_MAX ? "logins take too long" : "they are too many");
     }
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "common/alloc.h"
+#include "common/noun.h"
 #include "replay/preflight.h"
 
 enum { NAMES_SHOWN = 4, NAME_BYTES = 70, NAMES_SIZE = 600 };
@@ -130,9 +131,10 @@ static void add_finding(struct rh_preflight *p, const struct reason_text *t,
         snprintf(more, sizeof more, " and %u more", r->names.count - NAMES_SHOWN);
     }
     rh_findings_add(p->findings, grade, t->name,
-                    "%s: %s%s%s%s%s; %llu sessions with %llu statements would be lost", t->text,
+                    "%s: %s%s%s%s%s; %llu session%s with %llu statement%s would be lost", t->text,
                     r->text, more, why ? " (" : "", why ? why : "", why ? ")" : "",
-                    (unsigned long long) r->sessions, (unsigned long long) r->statements);
+                    (unsigned long long) r->sessions, rh_s(r->sessions),
+                    (unsigned long long) r->statements, rh_s(r->statements));
     if (t->advice) {
         rh_findings_advise(p->findings, "%s", t->advice);
     }

@@ -91,8 +91,8 @@ static void check_database_limits(struct rh_preflight *p, struct rh_inquiry *q, 
     rh_buf_add_cstr(sql, "SELECT datname, datconnlimit FROM pg_database WHERE datconnlimit >= 0 "
                          "AND datname IN ");
     rh_inquiry_add_list(sql, names, distinct_names(p->ids, false, names));
-    if (rh_inquiry_ask(q, "the databases", rh_buf_cstr(sql))) {
-        while (rh_inquiry_next(q, 2, &row)) {
+    if (rh_inquiry_ask(q, "the databases", "ti", rh_buf_cstr(sql))) {
+        while (rh_inquiry_next(q, &row)) {
             check_limit(p, "database", row.values[0], rh_inquiry_int(row.values[1]), RH_SPAN_NONE,
                         row.values[0]);
         }
@@ -110,11 +110,14 @@ void rh_preflight_roles(struct rh_preflight *p, struct rh_inquiry *q)
     rh_buf_add_cstr(&sql, "SELECT rolname, rolcanlogin, rolsuper, rolconnlimit FROM pg_roles "
                           "WHERE rolname IN ");
     rh_inquiry_add_list(&sql, names, count);
-    if (rh_inquiry_ask(q, "the roles", rh_buf_cstr(&sql))) {
-        while (rh_inquiry_next(q, 4, &row)) {
+    if (rh_inquiry_ask(q, "the roles", "tbbn", rh_buf_cstr(&sql))) {
+        while (rh_inquiry_next(q, &row)) {
             take_role(p, &row);
         }
-        p->roles_known = p->role_names.count > 0; /* somebody is connected */
+        p->roles_known = p->role_names.count > 0;
+        if (!p->roles_known) { /* and yet one of them is connected */
+            rh_inquiry_doubt(q, "the roles");
+        }
     }
     for (uint32_t i = 0; i < p->role_names.count && i < NAMES_MAX; i++) {
         struct rh_span name = p->role_names.items[i];
@@ -201,7 +204,7 @@ void rh_preflight_settings(struct rh_preflight *p, struct rh_inquiry *q)
         moved += takes_another_place(&p->ids->items[i]);
     }
     if (moved == 0 ||
-        !rh_inquiry_ask(q, "settings by role and database",
+        !rh_inquiry_ask(q, "settings by role and database", "ttt",
                         "SELECT d.datname, r.rolname, c FROM pg_db_role_setting s "
                         "LEFT JOIN pg_database d ON d.oid = s.setdatabase "
                         "LEFT JOIN pg_roles r ON r.oid = s.setrole, unnest(s.setconfig) c "
@@ -210,7 +213,7 @@ void rh_preflight_settings(struct rh_preflight *p, struct rh_inquiry *q)
         return;
     }
     struct db_role_setting *all = rh_calloc(SETTINGS_MAX, sizeof *all);
-    while (count < SETTINGS_MAX && rh_inquiry_next(q, 3, &row)) {
+    while (count < SETTINGS_MAX && rh_inquiry_next(q, &row)) {
         if (row.values[2].data) {
             all[count++] = (struct db_role_setting){row.values[0], row.values[1], row.values[2]};
         }

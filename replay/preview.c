@@ -1,7 +1,10 @@
 #include "replay/preview.h"
 
+#include <string.h>
+
 #include "common/alloc.h"
 #include "common/json.h"
+#include "common/sql_effect.h"
 #include "common/stop.h"
 #include "formats/trace_reader.h"
 
@@ -44,6 +47,29 @@ static void look_at_texts(const struct rh_record *r, struct rh_preview_texts *te
     texts->not_utf8 += not_utf8;
 }
 
+/* What acts beyond its database is counted, and the first few kinds are kept for examples. */
+static void look_at_reach(const struct rh_record *r, struct rh_preview *preview)
+{
+    const char *kind = r->text.data ? rh_sql_reach(r->text, false) : NULL;
+    kind = r->tmpl.data ? rh_sql_reach(r->tmpl, true) : kind;
+    if (!kind) {
+        return;
+    }
+    uint32_t i = 0;
+    while (i < preview->reach_count && strcmp(preview->reaches[i].kind, kind) != 0) {
+        i++;
+    }
+    if (i == RH_PREVIEW_REACHES) {
+        preview->reaches_beyond++;
+        return;
+    }
+    if (i == preview->reach_count) {
+        preview->reaches[preview->reach_count++] =
+            (struct rh_preview_reach){.kind = kind, .session = r->session, .ordinal = r->ordinal};
+    }
+    preview->reaches[i].count++;
+}
+
 static void take_record(struct rh_preview *preview, const struct rh_plan *plan,
                         struct rh_identities *ids, struct rh_record *r)
 {
@@ -51,15 +77,16 @@ static void take_record(struct rh_preview *preview, const struct rh_plan *plan,
     if (!ps || !rh_kind_is_statement(r->kind)) {
         return;
     }
-    rh_plan_judge(plan, ps, r);
+    rh_plan_judge(plan, ps, r); /* of all copies alike */
     if (r->run.reason != RH_REASON_NONE) {
-        preview->held[r->run.reason]++;
+        preview->held[r->run.reason] += plan->scale;
         return;
     }
-    preview->statements++;
+    preview->statements += plan->scale;
+    look_at_reach(r, preview);
     uint32_t number = ids->of_session[ps - plan->sessions];
     if (number != UINT32_MAX) {
-        ids->items[number].statements++;
+        ids->items[number].statements += plan->scale;
         look_at_texts(r, &preview->texts[number]);
     }
 }

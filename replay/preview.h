@@ -19,12 +19,25 @@ struct rh_preview_texts {
     uint64_t not_utf8;     /* of those, the ones that are no UTF-8 */
 };
 
+/* Statements of one kind that act beyond their database (common/sql_effect.h). */
+struct rh_preview_reach {
+    const char *kind; /* static */
+    uint64_t count;
+    uint32_t session; /* one of them */
+    uint64_t ordinal;
+};
+
+enum { RH_PREVIEW_REACHES = 16 };
+
 struct rh_preview {
     uint64_t statements; /* that would be sent */
     /* Statements that would not, by reason; those of sessions that are not opened too. */
     uint64_t held[RH_REASON_COUNT];
     struct rh_preview_texts *texts; /* by identity */
     uint32_t damaged_blocks;
+    struct rh_preview_reach reaches[RH_PREVIEW_REACHES];
+    uint32_t reach_count;
+    uint64_t reaches_beyond; /* statements of kinds that found no room */
 };
 
 /* Also fills in the statements of `ids`.  -1: an I/O error, or RH_ERR_STOPPED. */

@@ -36,6 +36,7 @@ static int wait_for(struct rh_probe *p, int64_t until_ns, struct rh_error *err)
     struct pollfd fds[] = {{.fd = rh_conn_fd(p->conn), .events = events},
                            {.fd = rh_stop_fd(), .events = POLLIN}};
     if (left_ns <= 0) {
+        p->has_timed_out = true;
         return rh_error_set(err, RH_ERR_NET, "the server does not answer");
     }
     poll(fds, 2, (int) (left_ns / RH_NS_PER_MS) + 1);
@@ -72,6 +73,7 @@ int rh_probe_ask(struct rh_probe *p, const char *sql, int64_t timeout_ns, struct
 {
     rh_buf_clear(&p->out);
     rh_buf_clear(&p->answer);
+    p->has_timed_out = false;
     if (rh_pg_write_query(&p->out, rh_span_cstr(sql), err) != 0) {
         return -1;
     }
@@ -116,6 +118,19 @@ static bool next_message(const struct rh_probe *p, size_t *at, char type, struct
         }
     }
     return false;
+}
+
+int rh_probe_columns(const struct rh_probe *p, struct rh_span *first)
+{
+    struct rh_span body;
+    size_t at = 0;
+    *first = RH_SPAN_NONE;
+    if (!next_message(p, &at, 'T', &body) || body.len < 2) {
+        return -1;
+    }
+    const uint8_t *count = (const uint8_t *) body.data;
+    *first = rh_span(body.data + 2, strnlen(body.data + 2, body.len - 2));
+    return count[0] << 8 | count[1];
 }
 
 bool rh_probe_next_row(const struct rh_probe *p, size_t *at, struct rh_probe_row *row)

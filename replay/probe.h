@@ -23,6 +23,7 @@ struct rh_probe {
     struct rh_buf out;
     struct rh_buf answer; /* to the last question, as it came; its end may be cut off */
     int64_t asked_ns;     /* when the last query went out; monotonic */
+    bool has_timed_out;   /* the last question failed for want of an answer */
 };
 
 /* conn stays the caller's. */
@@ -39,6 +40,8 @@ struct rh_probe_row {
     struct rh_span values[RH_PROBE_COLUMNS_MAX]; /* texts; NULL has no data */
 };
 
+/* How many columns the last answer has, and the name of the first; -1: it has no rows at all. */
+int rh_probe_columns(const struct rh_probe *p, struct rh_span *first);
 /* Walk over the rows of the last answer, from *at = 0 on; values are valid until the next question.
  * Rows beyond the first 256 kB of an answer are left out. */
 bool rh_probe_next_row(const struct rh_probe *p, size_t *at, struct rh_probe_row *row);

@@ -50,6 +50,7 @@ static int put_session(struct rh_recorder *rec, struct rh_plan_session *ps, int6
 {
     struct rh_session session = *ps->session;
     rec->options.identify(rec->options.ctx, &session);
+    session.copy = ps->copy;
     session.client = RH_SPAN_NONE;
     session.backend_pid = ps->backend_pid;
     session.flags = 0;
@@ -78,7 +79,7 @@ static int write_record(struct rh_recorder *rec, struct rh_plan_session *ps,
         return -1;
     }
     if (r->kind == RH_KIND_CLOSE && ps->rest == RH_REASON_NONE) {
-        rh_trace_writer_end_session(rec->writer, r->session);
+        rh_trace_writer_end_copy(rec->writer, r->session, r->copy);
     }
     return 0;
 }

@@ -9,10 +9,12 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/noun.h"
 #include "common/outfile.h"
 #include "common/stop.h"
 #include "formats/trace_file.h"
 #include "formats/trace_index.h"
+#include "replay/asker.h"
 #include "replay/dry_run.h"
 #include "replay/engine.h"
 #include "replay/finding.h"
@@ -24,6 +26,7 @@
 #include "replay/replay_summary.h"
 #include "replay/run_header.h"
 #include "replay/target.h"
+#include "replay/target_text.h"
 #include "replay/unsent.h"
 
 /* What a replay has open, from the trace to the run. */
@@ -40,6 +43,7 @@ struct command {
     struct rh_findings findings;
     struct rh_target target;
     bool has_target;
+    const struct rh_identity *asker; /* as whom the target was asked; NULL: not */
     uint32_t max_connections;
 };
 
@@ -138,6 +142,7 @@ static int open_connector(struct command *c, struct rh_error *err)
         .port = c->options->port,
         .user = c->options->user,
         .timeout_ns = c->options->connect_timeout_ns,
+        .read_only = c->options->read_only,
         .guard = c->options->allow_source ? NULL : &c->guard,
     };
     if (!c->options->allow_source) {
@@ -154,10 +159,14 @@ static int print_dry_run(struct command *c, const struct rh_preflight *p, struct
         .plan = c->plan,
         .options = c->options,
         .target = c->has_target ? &c->target : NULL,
+        .asker = c->has_target ? c->asker : NULL,
+        .database_askers = p->database_askers,
+        .database_count = p->database_count,
         .preview = p->has_preview ? &p->preview : NULL,
         .max_connections = c->max_connections,
         .findings = &c->findings,
     };
+    rh_findings_sort(&c->findings);
     return rh_dry_run_print(&dry_run, err);
 }
 
@@ -166,7 +175,7 @@ static int ask_target(struct command *c, struct rh_conn *conn, struct rh_preflig
                       struct rh_error *err)
 {
     struct rh_inquiry inquiry;
-    rh_inquiry_init(&inquiry, conn, &c->findings);
+    rh_inquiry_init(&inquiry, conn, c->asker->user, &c->findings);
     int rc = rh_target_probe(&c->target, &inquiry, &c->guard, c->options, err);
     if (rc == 0) {
         c->has_target = true;
@@ -184,7 +193,7 @@ static int check_target(struct command *c, struct rh_preflight *p, struct rh_err
 {
     struct rh_conn *conn = NULL;
     bool refused;
-    if (rh_target_connect(&conn, c->connector, &c->ids, &refused, err) == 0) {
+    if (rh_asker_connect(&conn, &c->asker, c->connector, &c->ids, &refused, err) == 0) {
         if (ask_target(c, conn, p, err) != 0) {
             return -1;
         }
@@ -197,12 +206,18 @@ static int check_target(struct command *c, struct rh_preflight *p, struct rh_err
     if (!c->has_target && c->findings.graded[RH_GRADE_STOP] == 0) {
         return rh_error_set(err, RH_ERR_NET, "no session could be connected to be asked");
     }
-    rh_findings_sort(&c->findings);
-    if (!c->options->dry_run) {
-        rh_findings_log(&c->findings);
-        return 0;
+    return 0;
+}
+
+/* Whoever reads a dry run gets it also where no server answers, or where it is the captured one. */
+static bool becomes_finding(struct command *c, const struct rh_error *err)
+{
+    if (!c->options->dry_run || (err->code != RH_ERR_NET && err->code != RH_ERR_REFUSED)) {
+        return false;
     }
-    return print_dry_run(c, p, err);
+    rh_findings_add(&c->findings, RH_GRADE_STOP,
+                    err->code == RH_ERR_NET ? "not-connected" : "captured-server", "%s", err->text);
+    return true;
 }
 
 static int look_before(struct command *c, struct rh_error *err)
@@ -222,6 +237,15 @@ static int look_before(struct command *c, struct rh_error *err)
     p.target = &c->target;
     p.read_trace = c->options->dry_run;
     int rc = check_target(c, &p, err);
+    if (rc != 0 && becomes_finding(c, err)) {
+        rc = 0;
+    }
+    if (rc == 0 && c->options->dry_run) {
+        rc = print_dry_run(c, &p, err);
+    } else if (rc == 0) {
+        rh_findings_sort(&c->findings);
+        rh_findings_log(&c->findings);
+    }
     rh_preflight_release(&p);
     return rc;
 }
@@ -278,14 +302,14 @@ static void warn_unsent(const struct rh_tally *t)
     if (t->reconnects > 0) {
         rh_log(RH_LOG_WARNING,
                "sessions that lost their connection and were connected again: %" PRIu64 ", %" PRIu64
-               " times in all; look into the target's log",
-               t->sessions_reconnected, t->reconnects);
+               " time%s in all; look into the target's log",
+               t->sessions_reconnected, t->reconnects, rh_s(t->reconnects));
     }
     if (unsent > 0 || t->statements_lost > 0) {
         rh_log(RH_LOG_WARNING,
-               "%" PRIu64 " statements were not sent and %" PRIu64
+               "%" PRIu64 " statement%s not sent and %" PRIu64
                " got no answer, as connections were refused or lost",
-               unsent, t->statements_lost);
+               unsent, rh_noun(unsent, " was", "s were"), t->statements_lost);
     }
     if (t->refused_session != 0) {
         rh_log(RH_LOG_WARNING, "one that was refused, session %" PRIu32 ": %s", t->refused_session,
@@ -294,6 +318,21 @@ static void warn_unsent(const struct rh_tally *t)
     if (unsent > 0 || t->statements_lost > 0) {
         rh_log_hint(
             "pgrehearse diff --gate missing=0 fails on such a run; -v tells of each session");
+    }
+}
+
+/* The sessions that waited are in the run, and their queries met another load than production's. */
+static void warn_stretched(const struct command *c, const struct rh_tally *t)
+{
+    char text[RH_DURATION_TEXT_SIZE];
+    uint32_t limit = c->max_connections, peak = c->plan->peak_count;
+    if (t->sessions_late > 0 && limit > 0 && limit < peak) {
+        rh_log(RH_LOG_WARNING,
+               "the timing is stretched: %" PRIu64 " session%s waited for a connection slot, up to "
+               "%s; at most %" PRIu32 " may be open at once, and %" PRIu32 " were in the capture",
+               t->sessions_late, rh_s(t->sessions_late),
+               rh_duration_text(t->latest_session_ns, text), limit, peak);
+        rh_log_hint("raise --max-connections, or ulimit -Hn");
     }
 }
 
@@ -322,6 +361,7 @@ static int say_end(struct command *c, struct rh_engine_result *result)
         rh_replay_summary_print(&summary, stderr);
     }
     warn_unsent(&result->tally);
+    warn_stretched(c, &result->tally);
     if (result->has_failed) {
         rh_log_error(&result->error);
     }

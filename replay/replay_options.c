@@ -22,44 +22,44 @@ static int read_speed(const char *arg, void *target, struct rh_error *err)
     return 0;
 }
 
+int rh_replay_read_time(const char *arg, void *target, struct rh_error *err)
+{
+    int64_t *ns = target;
+    if (rh_opt_duration(arg, ns, err) != 0) {
+        return -1;
+    }
+    if (*ns < RH_NS_PER_MS) {
+        return rh_error_set(err, RH_ERR_USAGE, "must be at least 1ms");
+    }
+    return 0;
+}
+
 static int read_skip_idle(const char *arg, void *target, struct rh_error *err)
 {
     int64_t *ns = target;
     *ns = RH_NS_PER_SEC;
-    if (!arg) {
-        return 0;
-    }
-    if (rh_opt_duration(arg, ns, err) != 0) {
+    return arg ? rh_replay_read_time(arg, ns, err) : 0;
+}
+
+static int read_count_to(const char *arg, uint32_t *count, uint32_t max, struct rh_error *err)
+{
+    if (rh_opt_count(arg, count, err) != 0) {
         return -1;
     }
-    if (*ns < RH_NS_PER_MS) {
-        return rh_error_set(err, RH_ERR_USAGE, "must be at least 1ms");
+    if (*count > max) {
+        return rh_error_set(err, RH_ERR_USAGE, "must be at most %u", max);
     }
     return 0;
 }
 
-static int read_timeout(const char *arg, void *target, struct rh_error *err)
+int rh_replay_read_jobs(const char *arg, void *target, struct rh_error *err)
 {
-    int64_t *ns = target;
-    if (rh_opt_duration(arg, ns, err) != 0) {
-        return -1;
-    }
-    if (*ns < RH_NS_PER_MS) {
-        return rh_error_set(err, RH_ERR_USAGE, "must be at least 1ms");
-    }
-    return 0;
+    return read_count_to(arg, target, RH_JOBS_MAX, err);
 }
 
-static int read_jobs(const char *arg, void *target, struct rh_error *err)
+static int read_scale(const char *arg, void *target, struct rh_error *err)
 {
-    uint32_t *jobs = target;
-    if (rh_opt_count(arg, jobs, err) != 0) {
-        return -1;
-    }
-    if (*jobs > RH_JOBS_MAX) {
-        return rh_error_set(err, RH_ERR_USAGE, "must be at most %d", RH_JOBS_MAX);
-    }
-    return 0;
+    return read_count_to(arg, target, RH_SCALE_MAX, err);
 }
 
 #define AT(field) offsetof(struct rh_replay_options, field)
@@ -74,7 +74,7 @@ static const struct rh_opt options[] = {
      "server's port [default: PGPORT, else 5432]", NULL},
     {"username", 'U', RH_OPT_ARG, "USER", rh_opt_string, AT(user),
      "connect as USER [default: each session's own user]", NULL},
-    {"connect-timeout", 0, RH_OPT_ARG, "TIME", read_timeout, AT(connect_timeout_ns),
+    {"connect-timeout", 0, RH_OPT_ARG, "TIME", rh_replay_read_time, AT(connect_timeout_ns),
      "give up a connect after TIME\n[default: connect_timeout of libpq, else 30s]", NULL},
     {"allow-source", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(allow_source),
      "replay even on the server that was captured, or where\nothers have transactions open "
@@ -98,6 +98,10 @@ static const struct rh_opt options[] = {
      "sessions of user A connect as B (repeatable)\n[default: as A]", NULL},
     {"map-database", 0, RH_OPT_ARG, "A=B", rh_opt_list, AT(map_databases),
      "sessions in database A connect to B (repeatable)\n[default: to A]", NULL},
+    {"read-only", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(read_only),
+     "only statements that cannot write, in transactions that\nare read-only [default: all]", NULL},
+    {"scale", 0, RH_OPT_ARG, "N", read_scale, AT(scale),
+     "each session N times, all at its time [default: 1]", NULL},
     {.group = "How it is replayed"},
     {"speed", 's', RH_OPT_ARG, "X", read_speed, AT(speed),
      "X times as fast as captured; max: without pauses, but a\nsession opens only when those have "
@@ -105,7 +109,7 @@ static const struct rh_opt options[] = {
      NULL, "max"},
     {"skip-idle", 0, RH_OPT_MAYBE_ARG, "TIME", read_skip_idle, AT(skip_idle_ns),
      "cut pauses in which nothing runs to TIME, or to 1s\n[default: no pause is cut]", NULL},
-    {"jobs", 'j', RH_OPT_ARG, "N", read_jobs, AT(jobs),
+    {"jobs", 'j', RH_OPT_ARG, "N", rh_replay_read_jobs, AT(jobs),
      "worker threads [default: number of cores, at most 4]", NULL},
     {"max-connections", 0, RH_OPT_ARG, "N", rh_opt_count, AT(max_connections),
      "open at most N sessions at a time; others wait\n[default: as many as were open in the "
@@ -115,7 +119,7 @@ static const struct rh_opt options[] = {
      "a session that loses its connection ends [default: it\nconnects again at its next "
      "transaction]",
      NULL},
-    {"reconnect-timeout", 0, RH_OPT_ARG, "TIME", read_timeout, AT(reconnect_timeout_ns),
+    {"reconnect-timeout", 0, RH_OPT_ARG, "TIME", rh_replay_read_time, AT(reconnect_timeout_ns),
      "give up a session when the server, gone or starting, has\nnot taken it for TIME [default: "
      "30s]",
      NULL},
@@ -174,6 +178,7 @@ void rh_replay_options_init(struct rh_replay_options *o)
         .from_ns = INT64_MIN,
         .to_ns = INT64_MAX,
         .speed = {.factor = 1.0},
+        .scale = 1,
         .jobs = default_jobs(),
         .read_ahead_bytes = UINT64_C(64) << 20,
         .reconnect_timeout_ns = 30 * RH_NS_PER_SEC,

@@ -14,7 +14,7 @@
 #include "formats/record.h"
 #include "replay/conninfo.h"
 
-enum { RH_JOBS_MAX = 64 };
+enum { RH_JOBS_MAX = 64, RH_SCALE_MAX = 10000 };
 
 struct rh_replay_speed {
     bool is_max;   /* no pauses at all */
@@ -40,6 +40,8 @@ struct rh_replay_options {
     int64_t to_ns;                /* INT64_MAX: to its end */
     struct rh_str_list map_users; /* "A=B" */
     struct rh_str_list map_databases;
+    bool read_only;
+    uint32_t scale; /* each session so many times; 1: as captured */
 
     /* When and how. */
     struct rh_replay_speed speed;
@@ -56,6 +58,11 @@ struct rh_replay_options {
 };
 
 extern const struct rh_opt_command rh_replay_command;
+
+/* Readers of rows that other commands have too: rh_opt_duration() of at least 1 ms, and worker
+ * threads. */
+int rh_replay_read_time(const char *arg, void *target, struct rh_error *err);
+int rh_replay_read_jobs(const char *arg, void *target, struct rh_error *err);
 
 /* Default values. */
 void rh_replay_options_init(struct rh_replay_options *o);

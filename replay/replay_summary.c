@@ -2,21 +2,15 @@
 
 #include <inttypes.h>
 
+#include "common/noun.h"
+#include "replay/target_text.h"
+
 enum { STATES_SHOWN = 8 };
 
-/* A duration with a unit that suits it. */
-static const char *duration(int64_t ns, char text[32])
+static void print_buf(struct rh_buf *buf, FILE *out)
 {
-    if (ns < 1000) {
-        snprintf(text, 32, "%" PRId64 " ns", ns);
-    } else if (ns < 1000000) {
-        snprintf(text, 32, "%.3g us", (double) ns / 1e3);
-    } else if (ns < 1000000000) {
-        snprintf(text, 32, "%.3g ms", (double) ns / 1e6);
-    } else {
-        snprintf(text, 32, "%.2f s", (double) ns / 1e9);
-    }
-    return text;
+    fputs(rh_buf_cstr(buf), out);
+    rh_buf_release(buf);
 }
 
 static void print_sessions(const struct rh_replay_summary *m, FILE *out)
@@ -28,21 +22,13 @@ static void print_sessions(const struct rh_replay_summary *m, FILE *out)
     if (t->sessions_reconnected) {
         fprintf(out,
                 "             %" PRIu64 " lost their connection and were connected again, %" PRIu64
-                " times in all\n",
-                t->sessions_reconnected, t->reconnects);
+                " time%s in all\n",
+                t->sessions_reconnected, t->reconnects, rh_s(t->reconnects));
     }
-    if (plan->login_failed_count) {
-        fprintf(out, "             %" PRIu32 " logins failed in production and were not repeated\n",
-                plan->login_failed_count);
-    }
-    if (plan->replication_count) {
-        fprintf(out, "             %" PRIu32 " replication sessions were left out\n",
-                plan->replication_count);
-    }
-    if (plan->encrypted_count) {
-        fprintf(out, "             %" PRIu32 " encrypted sessions were left out\n",
-                plan->encrypted_count);
-    }
+    struct rh_buf left_out;
+    rh_buf_init(&left_out, 1000);
+    rh_left_out_write(plan, true, &left_out);
+    print_buf(&left_out, out);
     if (plan->closes_unknown) {
         fprintf(out, "             the capture saw no session close (log_disconnections): each was "
                      "closed after its last statement\n");
@@ -100,20 +86,20 @@ static void print_statements(const struct rh_replay_summary *m, FILE *out)
         fprintf(out, "             %9" PRIu64 "  lost with their connection\n", t->statements_lost);
     }
     if (t->prepares_sent) {
-        fprintf(out,
-                "             %" PRIu64 " PREPARE commands were added, as the log shows them\n",
-                t->prepares_sent);
+        fprintf(out, "             %" PRIu64 " PREPARE command%s added, as the log shows them\n",
+                t->prepares_sent, rh_noun(t->prepares_sent, " was", "s were"));
     }
     if (t->cancels_sent) {
-        fprintf(out, "             %" PRIu64 " cancel requests\n", t->cancels_sent);
+        fprintf(out, "             %" PRIu64 " cancel request%s\n", t->cancels_sent,
+                rh_s(t->cancels_sent));
     }
     if (t->cancels_failed) {
-        fprintf(out, "             %" PRIu64 " cancel requests did not get through\n",
-                t->cancels_failed);
+        fprintf(out, "             %" PRIu64 " cancel request%s did not get through\n",
+                t->cancels_failed, rh_s(t->cancels_failed));
     }
     if (t->setups_failed) {
-        fprintf(out, "             %" PRIu64 " commands that prepare or restore a session failed\n",
-                t->setups_failed);
+        fprintf(out, "             %" PRIu64 " command%s to prepare or restore a session failed\n",
+                t->setups_failed, rh_s(t->setups_failed));
     }
 }
 
@@ -149,8 +135,9 @@ static void print_lag(const struct rh_replay_summary *m, FILE *out)
         return;
     }
     fprintf(out, "lag          p50 %s, p95 %s, p99 %s, max %s\n",
-            duration(rh_hist_quantile(lag, 0.50), p50), duration(rh_hist_quantile(lag, 0.95), p95),
-            duration(rh_hist_quantile(lag, 0.99), p99), duration(lag->max, max));
+            rh_duration_text(rh_hist_quantile(lag, 0.50), p50),
+            rh_duration_text(rh_hist_quantile(lag, 0.95), p95),
+            rh_duration_text(rh_hist_quantile(lag, 0.99), p99), rh_duration_text(lag->max, max));
 }
 
 static void print_behind(const struct rh_replay_summary *m, FILE *out)
@@ -163,20 +150,23 @@ static void print_behind(const struct rh_replay_summary *m, FILE *out)
     fprintf(out,
             "behind       %" PRIu64
             " waited past their time for the answer before them: p50 %s, p99 %s, max %s\n",
-            behind->count, duration(rh_hist_quantile(behind, 0.50), p50),
-            duration(rh_hist_quantile(behind, 0.99), p99), duration(behind->max, max));
+            behind->count, rh_duration_text(rh_hist_quantile(behind, 0.50), p50),
+            rh_duration_text(rh_hist_quantile(behind, 0.99), p99),
+            rh_duration_text(behind->max, max));
 }
 
 void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
 {
-    char text[32];
+    char text[RH_DURATION_TEXT_SIZE];
     int64_t removed_ns = rh_time_map_removed_ns(&m->plan->map);
-    fprintf(out, "target       %s, PostgreSQL %s, empty round trip %s\n", m->target->address,
-            m->target->version[0] ? m->target->version : "of unknown version",
-            duration(m->target->round_trip_ns, text));
+    struct rh_buf target;
+    rh_buf_init(&target, 1000);
+    rh_target_write(m->target, &target);
+    print_buf(&target, out);
     if (m->is_checked) {
-        fprintf(out, "preflight    %u warnings, %u notes\n", m->findings->graded[RH_GRADE_WARNING],
-                m->findings->graded[RH_GRADE_NOTE]);
+        fprintf(out, "preflight    %u warning%s, %u note%s\n",
+                m->findings->graded[RH_GRADE_WARNING], rh_s(m->findings->graded[RH_GRADE_WARNING]),
+                m->findings->graded[RH_GRADE_NOTE], rh_s(m->findings->graded[RH_GRADE_NOTE]));
     } else {
         fprintf(out, "preflight    left out\n");
     }
@@ -190,19 +180,22 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
     if (m->result->tally.sessions_late > 0) {
         fprintf(out,
                 "late         %" PRIu64
-                " sessions began, or went on, a second or more after their time, at\n"
+                " session%s began, or went on, a second or more after the time, at\n"
                 "             most %s: no slot or no connection was to be had before\n",
-                m->result->tally.sessions_late, duration(m->result->tally.latest_session_ns, text));
+                m->result->tally.sessions_late, rh_s(m->result->tally.sessions_late),
+                rh_duration_text(m->result->tally.latest_session_ns, text));
     }
     if (removed_ns > 0) {
-        fprintf(out, "pauses       %s of the trace's time were cut in %zu places\n",
-                duration(removed_ns, text), m->plan->map.cut_count);
+        fprintf(out, "pauses       %s of the trace's time were cut in %zu place%s\n",
+                rh_duration_text(removed_ns, text), m->plan->map.cut_count,
+                rh_s(m->plan->map.cut_count));
     }
     if (m->damaged_blocks) {
         fprintf(out,
-                "damage       %" PRIu32 " blocks of the trace with %" PRIu64
-                " records could not be read\n",
-                m->damaged_blocks, m->damaged_records);
+                "damage       %" PRIu32 " block%s of the trace with %" PRIu64
+                " record%s could not be read\n",
+                m->damaged_blocks, rh_s(m->damaged_blocks), m->damaged_records,
+                rh_s(m->damaged_records));
     }
     fprintf(out, "run          %s\n", m->run_path);
 }

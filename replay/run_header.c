@@ -69,6 +69,12 @@ static void add_options(struct rh_run_header *h, const struct rh_replay_options 
     if (o->max_connections > 0) {
         add(h, "max_connections", "%" PRIu32, o->max_connections);
     }
+    if (o->read_only) {
+        add(h, "read_only", "on");
+    }
+    if (o->scale > 1) {
+        add(h, "scale", "%" PRIu32, o->scale);
+    }
     if (o->no_reconnect) {
         add(h, "no_reconnect", "on");
     }
@@ -103,7 +109,9 @@ void rh_run_header_init(struct rh_run_header *h, const struct rh_trace_header *t
     rh_arena_init(&h->arena, 4096);
     add_span(h, "trace", rh_span_cstr(trace_path));
     add_options(h, options);
-    add(h, "round_trip_ns", "%" PRId64, target->round_trip_ns);
+    if (target->round_trip_ns >= 0) {
+        add(h, "round_trip_ns", "%" PRId64, target->round_trip_ns);
+    }
     add_span(h, "target", rh_span_cstr(target->address));
     if (target->max_connections >= 0) {
         add(h, "target_max_connections", "%" PRId64, target->max_connections);

@@ -210,6 +210,7 @@ void rh_replay_session_log(struct rh_replay_session *s, enum rh_kind kind, const
     rh_record_init(r);
     r->kind = kind;
     r->session = s->planned->session->number;
+    r->copy = s->planned->copy;
     r->start_ns = rh_replay_session_wall_ns(s, rh_clock_mono_ns());
     r->detail = rh_arena_copy(&batch->arena, rh_span_cstr(how));
     batch->planned = s->planned;

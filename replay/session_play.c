@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/sql_effect.h"
 #include "formats/pg_write.h"
 #include "replay/session_parts.h"
 #include "replay/step_play.h"
@@ -506,6 +507,7 @@ static bool build_restore(struct rh_replay_session *s, const struct rh_state_ite
         return rh_pg_write_query(out, item->text, &err) == 0;
     case RH_STATE_SETTING:
         return !rh_span_is(item->name, "client_encoding") &&
+               !(s->worker->engine->plan->read_only && rh_sql_may_write(item->text)) &&
                rh_pg_write_query(out, item->text, &err) == 0;
     }
     return false;

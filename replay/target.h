@@ -11,9 +11,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "replay/connector.h"
 #include "replay/finding.h"
-#include "replay/identity.h"
 #include "replay/inquiry.h"
 #include "replay/replay_options.h"
 #include "replay/source_guard.h"
@@ -23,7 +21,7 @@ enum { RH_ROUND_TRIPS = 200 };
 struct rh_target {
     char version[64];        /* "15.18"; "" if it does not tell */
     char address[320];       /* "192.0.2.7:5432" or the path of a socket */
-    int64_t round_trip_ns;   /* median of RH_ROUND_TRIPS empty queries */
+    int64_t round_trip_ns;   /* median of RH_ROUND_TRIPS empty queries; -1 unknown */
     int64_t max_connections; /* of the server; -1 unknown */
     int64_t reserved;        /* of those, only for superusers and the like; -1 unknown */
     int64_t others;          /* clients beside us; -1 unknown */
@@ -33,16 +31,10 @@ struct rh_target {
 };
 
 /*
- * Connect as one of the plan's sessions.  RH_ERR_NET: none was let in (*refused: it was the server
- * that said so, to each), or there is no server; RH_ERR_REFUSED: it is the one that was captured;
- * RH_ERR_STOPPED.
- */
-int rh_target_connect(struct rh_conn **conn, struct rh_connector *connector,
-                      const struct rh_identities *ids, bool *refused, struct rh_error *err);
-/*
  * Find out, by q, an inquiry on such a connection.  What the guard cannot tell becomes a finding,
- * and so, as a stop, do others who have transactions open (not with --allow-source).  -1: the
- * connection failed (RH_ERR_NET) or RH_ERR_STOPPED.
+ * and so, as a stop, do others who have transactions open (not with --allow-source).  A question
+ * that is not answered in time ends it, with a note.  -1: the connection failed (RH_ERR_NET) or
+ * RH_ERR_STOPPED.
  */
 int rh_target_probe(struct rh_target *target, struct rh_inquiry *q,
                     const struct rh_source_guard *guard, const struct rh_replay_options *options,

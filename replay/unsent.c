@@ -47,13 +47,16 @@ static int write_records(struct rh_plan *plan, struct rh_trace_file *file,
     int got = 0;
     while (rc == 0 && (got = rh_trace_reader_next(reader, &r, err)) == 1) {
         struct rh_plan_session *ps = rh_map_get(&plan->by_number, r.session);
-        if (!ps || ps->rest == RH_REASON_NONE || !rh_kind_has_ordinal(r.kind) ||
-            r.ordinal < ps->rest_ordinal) {
-            continue;
+        for (uint32_t copy = 0; ps && rc == 0 && copy < plan->scale; copy++, ps++) {
+            struct rh_record unsent = r;
+            if (ps->rest == RH_REASON_NONE || !rh_kind_has_ordinal(r.kind) ||
+                r.ordinal < ps->rest_ordinal) {
+                continue;
+            }
+            make_unsent(plan, ps, begin_wall_ns, &unsent);
+            rh_tally_add(tally, &unsent);
+            rc = rh_recorder_write(recorder, ps, &unsent, err);
         }
-        make_unsent(plan, ps, begin_wall_ns, &r);
-        rh_tally_add(tally, &r);
-        rc = rh_recorder_write(recorder, ps, &r, err);
     }
     rh_trace_reader_close(reader);
     return rc != 0 ? rc : got;
@@ -66,6 +69,7 @@ static int write_close(struct rh_recorder *recorder, struct rh_plan_session *ps,
     rh_record_init(&r);
     r.kind = RH_KIND_CLOSE;
     r.session = ps->session->number;
+    r.copy = ps->copy;
     r.start_ns = ps->closed_wall_ns;
     r.detail = rh_span_cstr(ps->closed_how);
     return rh_recorder_write(recorder, ps, &r, err);

@@ -104,6 +104,6 @@ kill -CONT "$postmaster"
 check_equal 'the session that waited' '1 done - 00000 1
 2 done - 00000 1
 3 done - 00000 1' "$(fates deaf 1)"
-check 'the summary tells' grep -q ' 1 cancel requests did not get through' "$WORK/err"
+check 'the summary tells' grep -q ' 1 cancel request did not get through' "$WORK/err"
 check_equal 'the other' '11 done' "$(fates deaf 2 | cut -d' ' -f2 | sort | uniq -c | xargs)"
 check_end

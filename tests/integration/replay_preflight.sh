@@ -95,7 +95,7 @@ check_equal 'cost in JSON' '3 4' \
 for name in role-without-login database-missing password-missing access-refused connect-forbidden too-many-connections; do
     finding stop "$name"
 done
-check_equal 'the pair' 'no permission to connect has: "guest" in "vault"; 1 sessions with 1 statements would be lost' \
+check_equal 'the pair' 'no permission to connect has: "guest" in "vault"; 1 session with 1 statement would be lost' \
     "$(text_of connect-forbidden)"
 PGPASSWORD=wrong dry_run 2 logins --format json
 finding stop password-wrong
@@ -106,6 +106,29 @@ check 'nothing was made' test ! -e "$WORK/logins.run" -a ! -e "$WORK/logins.run.
 replay 0 logins --no-preflight --speed max
 check 'it is said' grep -qx 'preflight    left out' "$WORK/err"
 check_equal 'the rest is replayed' 1 "$(count_fate logins done)"
+
+# Whoever sees most is asked, in whatever order they log in, and it is said who that was.
+asked_as() {
+    jq -r '[.asked_as[] | "\(.database) \(.user) \(.sees)"] | join(", ")' "$WORK/out"
+}
+{
+    for i in 1 2 3; do session "$i" 0 4000; done
+    session 4 0 4000 - other
+    session 5 0 4000 - guest postgres
+    query 4 10 1 be 'SELECT 1'
+} | make_trace askers
+dry_run 0 askers --format json
+check_equal 'the most frequent' 'null app own, shop app own, postgres guest own' "$(asked_as)"
+admin -c 'GRANT pg_read_all_stats TO other'
+for i in 1 2 3; do
+    dry_run 0 askers --format json
+    check_equal "one that sees statistics, time $i" 'null other statistics, shop other statistics, postgres guest own' "$(asked_as)"
+done
+admin -c 'REVOKE pg_read_all_stats FROM other' -c 'ALTER ROLE guest SUPERUSER'
+dry_run 0 askers
+check 'a superuser' grep -qx 'asked as     "guest" (superuser)' "$WORK/out"
+check 'another one in shop' grep -qx '             "app" (sees its own) in database "shop"' "$WORK/out"
+admin -c 'ALTER ROLE guest NOSUPERUSER'
 
 # Less than one statement in a hundred: a warning.
 {
@@ -122,8 +145,12 @@ finding warning role-missing
 } | make_trace nobody
 dry_run 2 nobody
 check 'why' grep -q '^stop .*roles that the server does not have: "nobody_here"' "$WORK/out"
+check_equal 'nobody was asked' 0 "$(grep -c '^asked as' "$WORK/out")"
 check_run 2 "$RH_BIN/pgrehearse-replay" -h "$WORK" -n "$WORK/nobody.trace"
-check 'no server' grep -q 'No such file or directory' "$WORK/err"
+check 'no server' grep -q '^stop .*No such file or directory' "$WORK/out"
+check_run 2 "$RH_BIN/pgrehearse-replay" -h "$WORK" -n --format json "$WORK/nobody.trace"
+finding stop not-connected
+check_equal 'JSON without a server' 'null 0 1' "$(jq -r '"\(.target) \(.asked_as | length) \(.sessions)"' "$WORK/out")"
 
 # Limits of connections and of files.
 admin -c 'ALTER ROLE app CONNECTION LIMIT 1' -c 'ALTER DATABASE shop CONNECTION LIMIT 2'
@@ -172,7 +199,7 @@ finding warning never-analyzed
 check_equal 'how many tables' '2 tables of database "shop" have no statistics' "$(text_of never-analyzed | cut -d : -f 1)"
 check_equal 'which tables' 'public.indexed public.plain' \
     "$(text_of never-analyzed | grep -Eo 'public\.[a-z]+ \([0-9]+ kB\)' | cut -d ' ' -f 1 | sort | xargs)"
-check_equal 'jobs that cannot be read' 'the jobs of pg_cron could not be looked at: 42501: permission denied for schema cron' \
+check_equal 'jobs that cannot be read' 'the jobs of pg_cron could not be looked at as user "app": 42501: permission denied for schema cron' \
     "$(text_of not-looked-at)"
 check_equal 'foreign servers' 'database "shop" reaches foreign servers, and so will the replay: billing (host=billing.example)' \
     "$(text_of foreign-servers)"
@@ -232,6 +259,26 @@ replay 0 clean --allow-source --speed max
 echo 'COMMIT; \q' >&"${busy[1]}"
 wait "$busy_pid"
 
+# Statements that act beyond their database.
+{
+    session 1 0 100
+    query 1 10 1 be 'ALTER SYSTEM SET work_mem = 1'
+    query 1 20 1 be 'SELECT pg_switch_wal()'
+    query 1 30 1 be 'SELECT pg_terminate_backend(1)'
+    query 1 40 1 be 'SELECT pg_terminate_backend(2)'
+    query 1 50 1 be "SELECT 'DROP DATABASE shop'"
+} | make_trace beyond
+dry_run 0 beyond --format json
+check_equal 'beyond the database' '4 statements act on the whole server, other sessions, files or other servers: pg_terminate_backend() 2 times (session 1, statement 3), ALTER SYSTEM 1 time (session 1, statement 1), pg_switch_wal() 1 time (session 1, statement 2)' \
+    "$(text_of beyond-database)"
+
+# A question that takes too long is a note.
+admin -c 'DROP TABLE cron.job' -c 'CREATE VIEW cron.job AS SELECT pg_sleep(60) IS NULL AS active' \
+    -c 'GRANT USAGE ON SCHEMA cron TO app, other' -c 'GRANT SELECT ON cron.job TO app, other'
+PGOPTIONS='-c statement_timeout=300' dry_run 0 clean --format json
+check 'slow' grep -q 'the jobs of pg_cron could not be looked at as user ".*": 57014: ' <(text_of not-looked-at)
+admin -c 'DROP SCHEMA cron CASCADE'
+
 # Another encoding than the texts are in.
 admin -c "CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0"
 {
@@ -243,8 +290,23 @@ admin -c "CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0"
     query 2 20 1 be "SELECT 'caf"$'\xe9'"'"
 } | make_trace texts
 dry_run 0 texts --format json
-check_equal 'encodings' '1 statements of database "shop" hold bytes that are not UTF-8, but its encoding is UTF8 there
-1 statements of database "latin" hold UTF-8, but its encoding is LATIN1 there' "$(text_of encoding)"
+check_equal 'encodings' '1 statement of database "shop" holds bytes that are not UTF-8, but its encoding is UTF8 there
+1 statement of database "latin" holds UTF-8, but its encoding is LATIN1 there' "$(text_of encoding)"
+
+# What answers is no PostgreSQL: nothing is judged, and nothing is taken for absent.
+"$RH_BIN/pgrehearse-nullserver" -h "$WORK" -p 6543 >"$WORK/null.out" 2>&1 &
+null_pid=$!
+for _ in {1..200}; do
+    [ -S "$WORK/.s.PGSQL.6543" ] && break
+    sleep 0.05
+done
+check_run 0 "$RH_BIN/pgrehearse-replay" -h "$WORK" -p 6543 -n --format json -o "$WORK/x.run" "$WORK/clean.trace"
+finding note not-judged
+for what in 'other clients at work' "the server's state" 'the roles' 'the subscriptions' 'tables without statistics'; do
+    check "not judged: $what" grep -q "could not be judged: .*$what" <(text_of not-judged)
+done
+kill "$null_pid"
+wait "$null_pid" 2>/dev/null
 
 # A standby takes no writes.
 server_stop "$cluster" fast

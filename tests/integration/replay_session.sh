@@ -65,7 +65,7 @@ done
 server_psql "$cluster" -q -d shop -c 'GRANT CREATE ON SCHEMA public TO app'
 replay 0 restore --from '2026-01-01 00:00:01Z' --speed max
 check_equal 'after --from' '00000 00000 00000 00000' "$(dump restore | awk -F '\t' '$3 == "done" { print $5 }' | xargs)"
-check 'one PREPARE was added' grep -q '1 PREPARE commands were added' "$WORK/err"
+check 'one PREPARE was added' grep -q '1 PREPARE command was added' "$WORK/err"
 
 # A statement of 70 MB, and what it needed is given back.
 {

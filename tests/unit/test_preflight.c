@@ -258,30 +258,42 @@ static void test_dry_run(void **state)
                                .round_trip_ns = 54321,
                                .max_connections = -1};
     struct rh_trace_header header = {.server_version = RH_SPAN_LITERAL("15.18")};
+    const struct rh_identity asker = {.user = RH_SPAN_LITERAL("a"), .sight = RH_SIGHT_SUPERUSER};
+    const struct rh_identity other = {.user = RH_SPAN_LITERAL("b"),
+                                      .database = RH_SPAN_LITERAL("y")};
+    const struct rh_identity *databases[] = {&asker, &other};
     struct rh_dry_run d = {.trace_path = "t.trace",
                            .trace = &header,
                            .plan = &m.plan,
                            .options = &options,
                            .target = &target,
+                           .asker = &asker,
+                           .database_askers = databases,
+                           .database_count = 2,
                            .preview = &preview,
                            .findings = &f};
     rh_dry_run_write_text(&d, &out);
     assert_string_equal(rh_buf_cstr(&out),
                         "target       192.0.2.7:5432, PostgreSQL 17.2, empty round trip 54.3 us\n"
+                        "asked as     \"a\" (superuser)\n"
+                        "             \"b\" (sees its own) in database \"y\"\n"
                         "sessions     1, at most 1 at once\n"
-                        "             2 logins failed in production and are not repeated\n"
+                        "             2 logins failed in production, would not be repeated\n"
                         "statements   5 would be sent\n"
                         "not replayed         2  server cut the text\n"
                         "span         10.0 s from 1970-01-01T00:16:40.000000Z\n"
                         "takes        2.5 s at speed 4\n"
                         "stop         bad\n"
-                        "result       1 stops, 0 warnings, 0 notes: a replay would be refused\n");
+                        "result       1 stop, 0 warnings, 0 notes: a replay would be refused\n");
     /* Nobody was let in, and nothing was read. */
     d.target = NULL;
+    d.asker = NULL;
+    d.database_count = 0;
     d.preview = NULL;
     rh_buf_clear(&out);
     rh_dry_run_write_json(&d, &out);
     assert_non_null(strstr(rh_buf_cstr(&out), "\"target\": null"));
+    assert_non_null(strstr(rh_buf_cstr(&out), "\"asked_as\": []"));
     assert_non_null(strstr(rh_buf_cstr(&out), "\"statements\": null"));
     assert_non_null(strstr(rh_buf_cstr(&out), "\"planned_s\": 2.500000"));
     assert_non_null(strstr(rh_buf_cstr(&out), "\"stops\": 1"));
