@@ -6,6 +6,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "diff/pair_table.h"
+#include "diff/run_scope.h"
 
 enum {
     CHECK_EVERY = 4096,
@@ -29,6 +30,7 @@ struct join {
     bool show_progress;
     bool with_timeline;
     uint32_t since_check;
+    struct rh_run_scope scope; /* where the two runs replayed different parts */
 };
 
 static enum rh_side other_side(enum rh_side side)
@@ -116,7 +118,7 @@ static void settle_missing(struct rh_comparison *c, const struct rh_twin *base, 
     enum rh_fate fate = (enum rh_fate)(code >> 8);
     uint32_t reason = code & 0xff;
 
-    if (fate == RH_FATE_NOT_SENT && reason == RH_REASON_OUTSIDE_WINDOW) {
+    if (fate != RH_FATE_LOST && rh_reason_is_outside((enum rh_reason) reason)) {
         c->pairs.outside_window++;
         return;
     }
@@ -203,7 +205,7 @@ static unsigned batch_at(const struct join *j, int64_t start_ns)
     return batch < RH_BATCHES ? (unsigned) batch : RH_BATCHES - 1;
 }
 
-static void pair_one(struct join *j, enum rh_side side, const struct rh_observation *o)
+static void pair_copy(struct join *j, enum rh_side side, const struct rh_observation *o)
 {
     struct rh_twin twin;
     struct rh_twin other;
@@ -235,6 +237,16 @@ static void pair_one(struct join *j, enum rh_side side, const struct rh_observat
         break;
     case RH_PAIR_WAITS:
         break;
+    }
+}
+
+/* Where one side has a session once and the other N copies of it, the one stands against all. */
+static void pair_one(struct join *j, enum rh_side side, const struct rh_observation *o)
+{
+    struct rh_observation copy = *o;
+    for (uint32_t i = 0; i < j->c->stands_for[side] && j->pair; i++) {
+        copy.ref.copy = o->ref.copy + i;
+        pair_copy(j, side, &copy);
     }
 }
 
@@ -406,6 +418,40 @@ static int join_run(struct join *j, struct rh_error *err)
     return j->c->paired && !j->pair ? join_in_parts(j, err) : 0;
 }
 
+/* By --scale a session has copies: those that one side alone has more of are not compared, unless
+ * the other has a single one. */
+static void match_scales(struct join *j, const uint32_t scale[RH_SIDES])
+{
+    for (int side = 0; side < RH_SIDES; side++) {
+        uint32_t others = scale[other_side((enum rh_side) side)];
+        if (scale[side] == 1) {
+            j->c->stands_for[side] = others;
+        } else if (others > 1 && others < scale[side]) {
+            j->reader[side].copies = others;
+        }
+    }
+}
+
+static int narrow_to_common(struct join *j, struct rh_error *err)
+{
+    struct rh_comparison *c = j->c;
+    const struct rh_trace_header *h[RH_SIDES] = {rh_trace_file_header(c->file[RH_BASE]),
+                                                 rh_trace_file_header(c->file[RH_CANDIDATE])};
+    const uint32_t scale[RH_SIDES] = {rh_run_scale(h[RH_BASE]), rh_run_scale(h[RH_CANDIDATE])};
+    match_scales(j, scale);
+    c->windows_differ = rh_run_windows_differ(h[RH_BASE], h[RH_CANDIDATE]);
+    if (!c->windows_differ) {
+        return 0;
+    }
+    for (int side = 0; side < RH_SIDES; side++) {
+        j->reader[side].scope = &j->scope;
+        if (rh_run_scope_add(&j->scope, c->file[side], (enum rh_side) side, err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
                        struct rh_trace_file *candidate, const struct rh_comparison_options *options,
                        struct rh_error *err)
@@ -418,7 +464,9 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
         .file = {base, candidate},
         .paired = rh_trace_headers_same_trace(base_header, candidate_header),
         .same_vantage = base_header->vantage == candidate_header->vantage,
+        .stands_for = {1, 1},
     };
+    rh_run_scope_init(&j.scope);
     uint64_t query_bytes = options->memory_bytes / 2;
     if (query_bytes < QUERY_BYTES_MIN) {
         query_bytes = QUERY_BYTES_MIN;
@@ -435,18 +483,20 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
     rh_pair_table_init(&j.table, options->memory_bytes);
     rh_side_reader_init(&j.reader[RH_BASE], base, &c->queries);
     rh_side_reader_init(&j.reader[RH_CANDIDATE], candidate, &c->queries);
+    int rc = c->paired ? narrow_to_common(&j, err) : 0;
     if (c->paired) {
         rh_side_reader_narrow(&j.reader[RH_BASE], candidate_header);
         rh_side_reader_narrow(&j.reader[RH_CANDIDATE], base_header);
     }
     measure_batches(&j, base);
 
-    int rc = join_run(&j, err);
+    rc = rc == 0 ? join_run(&j, err) : rc;
 
     rh_progress_end(&j.progress);
     rh_side_reader_release(&j.reader[RH_BASE]);
     rh_side_reader_release(&j.reader[RH_CANDIDATE]);
     rh_pair_table_release(&j.table);
+    rh_run_scope_release(&j.scope);
     return rc;
 }
 
@@ -461,7 +511,11 @@ uint64_t rh_comparison_unconnected(const struct rh_comparison *c)
 
 uint64_t rh_comparison_in_scope(const struct rh_comparison *c)
 {
-    return c->paired ? c->side[RH_BASE].calls : c->side[RH_CANDIDATE].statements;
+    if (!c->paired) {
+        return c->side[RH_CANDIDATE].statements;
+    }
+    uint64_t calls = c->side[RH_BASE].calls * c->stands_for[RH_BASE];
+    return calls > c->pairs.outside_window ? calls - c->pairs.outside_window : 0;
 }
 
 void rh_comparison_release(struct rh_comparison *c)

@@ -39,8 +39,8 @@ struct rh_pair_totals {
     uint64_t candidate_only; /* the reverse */
     uint64_t unpairable; /* identities that came twice in a file, or beyond what can be paired */
     uint64_t missing;    /* ran in the base, not in the candidate: absent + lost + by reason */
-    uint64_t outside_window; /* ran in the base, and is not part of the candidate by --from or --to:
-                                not missing */
+    uint64_t outside_window; /* ran in the base, and is not part of the candidate by --from, --to or
+                                --read-only: not missing */
     uint64_t missing_absent; /* = base_only */
     uint64_t missing_lost;
     uint64_t missing_by_reason[RH_REASON_COUNT];
@@ -55,6 +55,9 @@ struct rh_comparison {
     struct rh_timeline timeline[RH_SIDES]; /* empty unless asked for; with spans of one length */
     bool paired;                           /* twins were sought */
     bool same_vantage;                     /* both sides' times come from one kind of place */
+    bool windows_differ; /* two runs of different --from or --to: what both had is compared */
+    uint32_t stands_for[RH_SIDES]; /* copies of the other side, by --scale, that each statement is
+                                      paired with */
     struct rh_pair_totals pairs;
     struct rh_query_table queries;
     struct rh_error_table errors;

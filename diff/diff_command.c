@@ -7,6 +7,7 @@
 
 #include "common/alloc.h"
 #include "common/log.h"
+#include "common/noun.h"
 #include "common/opt.h"
 #include "diff/report.h"
 
@@ -80,9 +81,9 @@ static const struct rh_opt options[] = {
      "test queries even when the rehearsal is invalid", NULL},
     {"with-examples", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(with_examples),
      "in html: show some statements as they were sent, with\ntheir literals", NULL},
-    {"limit", 'n', RH_OPT_ARG, "N", rh_opt_count, AT(limit),
+    {"limit", 'n', RH_OPT_ARG, "N", rh_opt_number, AT(limit),
      "rows of each table of text and markdown, and of junit's\ncases of queries that did not "
-     "regress [default: 20]",
+     "regress; 0: none [default: 20]",
      NULL},
     {"memory", 0, RH_OPT_ARG, "SIZE", rh_opt_bytes, AT(memory_bytes),
      "for statements that wait for their twin; with less the files\n"
@@ -171,8 +172,8 @@ static void warn_incomplete(const struct rh_comparison *c)
             rh_log(RH_LOG_WARNING, "\"%s\" is not whole: %s", rh_trace_file_path(f),
                    rh_trace_file_incomplete_reason(f));
         } else if (c->side[side].damaged_blocks > 0) {
-            rh_log(RH_LOG_WARNING, "\"%s\" has %u damaged blocks", rh_trace_file_path(f),
-                   c->side[side].damaged_blocks);
+            rh_log(RH_LOG_WARNING, "\"%s\" has %u damaged block%s", rh_trace_file_path(f),
+                   c->side[side].damaged_blocks, rh_s(c->side[side].damaged_blocks));
         }
     }
 }

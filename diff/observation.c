@@ -99,6 +99,14 @@ static enum rh_observed run_status(const struct rh_record *r)
     return status;
 }
 
+void rh_observation_put_outside(struct rh_observation *o)
+{
+    o->status = RH_OBSERVED_MISSING;
+    o->fate = RH_FATE_NOT_SENT;
+    o->reason = RH_REASON_OUTSIDE_WINDOW;
+    o->sqlstate = 0;
+}
+
 bool rh_observation_make(struct rh_observation *o, const struct rh_record *r,
                          enum rh_file_kind kind)
 {

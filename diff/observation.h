@@ -54,13 +54,21 @@ struct rh_observation {
                        had to wait for and its turn by --order */
 };
 
-/* A statement that the run left out since it lies in a transaction that was open at --from or --to:
- * it is missing nowhere. */
-static inline bool rh_observation_is_outside(const struct rh_observation *o)
+/* Why a run left out a statement that was not to be in it. */
+static inline bool rh_reason_is_outside(enum rh_reason reason)
 {
-    return o->status == RH_OBSERVED_MISSING && o->reason == RH_REASON_OUTSIDE_WINDOW;
+    return reason == RH_REASON_OUTSIDE_WINDOW || reason == RH_REASON_READ_ONLY;
 }
 
+/* A statement that the run was told to leave out, by --from and --to (or since its transaction was
+ * open there) or by --read-only, or that the other run was: it is missing nowhere. */
+static inline bool rh_observation_is_outside(const struct rh_observation *o)
+{
+    return o->status == RH_OBSERVED_MISSING && rh_reason_is_outside(o->reason);
+}
+
+/* Of a run that has nothing to do with what is compared. */
+void rh_observation_put_outside(struct rh_observation *o);
 /* False for records that say nothing to the comparison: openings, gaps, cancels, COPY data. */
 bool rh_observation_make(struct rh_observation *o, const struct rh_record *r,
                          enum rh_file_kind kind);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/alloc.h"
+#include "common/noun.h"
 #include "diff/text_page.h"
 
 void rh_page_begin(struct rh_text_page *p, enum rh_emphasis emphasis)
@@ -64,8 +65,8 @@ static void page_missing(struct rh_text_page *p)
         return;
     }
     char heading[100];
-    snprintf(heading, sizeof heading, "NOT RUN BY THE CANDIDATE: %s statements%s",
-             rh_human_count(p->result->missing, n),
+    snprintf(heading, sizeof heading, "NOT RUN BY THE CANDIDATE: %s statement%s%s",
+             rh_human_count(p->result->missing, n), rh_s(p->result->missing),
              c->paired ? " that ran in the base" : " of its trace");
     rh_page_heading(p, heading);
     if (lost > 0) {
@@ -104,9 +105,9 @@ static void page_rows(struct rh_text_page *p)
         return;
     }
     char heading[100];
-    snprintf(heading, sizeof heading, "OTHER ROW COUNTS: %s of %s compared statements",
-             rh_human_count(c->pairs.row_mismatches, n),
-             rh_human_count(c->pairs.rows_compared, of));
+    snprintf(heading, sizeof heading, "OTHER ROW COUNTS: %s of %s compared statement%s",
+             rh_human_count(c->pairs.row_mismatches, n), rh_human_count(c->pairs.rows_compared, of),
+             rh_s(c->pairs.rows_compared));
     rh_page_heading(p, heading);
     const struct rh_query **found = rh_calloc(c->queries.count, sizeof(struct rh_query *));
     uint32_t count = 0;

@@ -94,6 +94,10 @@ int rh_side_reader_next(struct rh_side_reader *s, struct rh_observation *o, stru
             return rc;
         }
         if (rh_observation_make(o, &s->record, s->kind)) {
+            if ((s->scope && !rh_run_scope_has(s->scope, &o->ref)) ||
+                (s->copies > 0 && o->ref.copy >= s->copies)) {
+                rh_observation_put_outside(o);
+            }
             s->read += o->is_statement;
             return 1;
         }

@@ -14,6 +14,7 @@
 #include "diff/arrivals.h"
 #include "diff/observation.h"
 #include "diff/query_lookup.h"
+#include "diff/run_scope.h"
 #include "formats/trace_file.h"
 #include "formats/trace_reader.h"
 
@@ -32,7 +33,8 @@ struct rh_side_summary {
     uint64_t gaps;    /* records of something missing */
     int64_t first_ns; /* of the statements' starts, RH_TIME_UNKNOWN */
     int64_t last_ns;
-    uint64_t outside_window;   /* of a run: not part of it by --from or --to; not in `statements` */
+    uint64_t outside_window;   /* not part of a run by --from, --to or --read-only, or not of what
+                                  is compared; not in `statements` */
     struct rh_hist lag;        /* of a run, ns */
     struct rh_hist behind;     /* of a run, ns, of those that were */
     uint64_t sessions;         /* whose first message is in the file */
@@ -48,6 +50,8 @@ struct rh_side_reader {
     enum rh_file_kind kind;
     int64_t from_ns; /* the part of the file that is read: from_ns <= start < to_ns */
     int64_t to_ns;
+    const struct rh_run_scope *scope; /* not NULL: what lies beyond it is outside */
+    uint32_t copies;                  /* of a session, that are compared; 0: all */
     struct rh_trace_reader *reader;
     struct rh_query_lookup lookup;
     struct rh_record record; /* the last one given */

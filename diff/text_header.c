@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/noun.h"
 #include "diff/text_page.h"
 
 enum { CELL_COLUMNS = 47, CELL_SIZE = 4 * CELL_COLUMNS };
@@ -98,6 +99,27 @@ static void cell_statements(const struct rh_comparison *c, enum rh_side side, ch
     }
 }
 
+/* The part of the trace, of a run that was given one. */
+static void cell_part(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
+{
+    static const char *const names[] = {"from", "to", "read_only", "scale"};
+    static const char *const words[] = {"from ", "to ", "read-only", "scale "};
+    const struct rh_trace_header *h = rh_trace_file_header(c->file[side]);
+    size_t used = 0;
+    for (size_t i = 0; h->kind == RH_FILE_RUN && i < sizeof names / sizeof names[0]; i++) {
+        struct rh_span value = rh_trace_header_setting(h, names[i]);
+        if (value.len > 0 && used < CELL_SIZE) {
+            bool is_time = i < 2 && value.len >= 19;
+            int n = snprintf(cell + used, CELL_SIZE - used, "%s%s%.*s", used ? ", " : "", words[i],
+                             i == 2    ? 0
+                             : is_time ? 8
+                                       : (int) (value.len < 20 ? value.len : 20),
+                             is_time ? value.data + 11 : value.data);
+            used += n > 0 ? (size_t) n : 0;
+        }
+    }
+}
+
 static void cell_failed(const struct rh_comparison *c, enum rh_side side, char cell[CELL_SIZE])
 {
     const struct rh_side_summary *s = &c->side[side];
@@ -131,8 +153,8 @@ static void cell_behind(const struct rh_comparison *c, enum rh_side side, char c
     char p50[RH_HUMAN_SIZE];
     char max[RH_HUMAN_SIZE];
     if (behind->count > 0) {
-        snprintf(cell, CELL_SIZE, "%s statements, p50 %s, max %s",
-                 rh_human_count(behind->count, count),
+        snprintf(cell, CELL_SIZE, "%s statement%s, p50 %s, max %s",
+                 rh_human_count(behind->count, count), rh_s(behind->count),
                  rh_human_duration((double) rh_hist_quantile(behind, 0.5), p50),
                  rh_human_duration((double) behind->max, max));
     }
@@ -153,11 +175,11 @@ static void cell_lacks(const struct rh_comparison *c, enum rh_side side, char ce
     char n[RH_HUMAN_SIZE];
     int len = 0;
     if (s->gaps > 0) {
-        len = snprintf(cell, CELL_SIZE, "%s gaps", rh_human_count(s->gaps, n));
+        len = snprintf(cell, CELL_SIZE, "%s gap%s", rh_human_count(s->gaps, n), rh_s(s->gaps));
     }
     if (s->damaged_blocks > 0) {
-        snprintf(cell + len, CELL_SIZE - (size_t) len, "%s%s records in damaged blocks",
-                 len ? ", " : "", rh_human_count(s->damaged_records, n));
+        snprintf(cell + len, CELL_SIZE - (size_t) len, "%s%s record%s in damaged blocks",
+                 len ? ", " : "", rh_human_count(s->damaged_records, n), rh_s(s->damaged_records));
     }
 }
 
@@ -167,15 +189,11 @@ static void page_sides(struct rh_text_page *p)
         const char *label;
         cell_writer *write;
     } rows[] = {
-        {"file", cell_file},
-        {"what", cell_what},
-        {"server", cell_server},
-        {"time", cell_span},
-        {"statements", cell_statements},
-        {"failed", cell_failed},
-        {"lag", cell_lag},
-        {"behind", cell_behind},
-        {"round trip", cell_round_trip},
+        {"file", cell_file},     {"what", cell_what},
+        {"server", cell_server}, {"time", cell_span},
+        {"part", cell_part},     {"statements", cell_statements},
+        {"failed", cell_failed}, {"lag", cell_lag},
+        {"behind", cell_behind}, {"round trip", cell_round_trip},
         {"lacks", cell_lacks},
     };
     rh_page_begin(p, RH_BOLD);
@@ -186,6 +204,17 @@ static void page_sides(struct rh_text_page *p)
         rows[i].write(p->comparison, RH_BASE, cells[RH_BASE]);
         rows[i].write(p->comparison, RH_CANDIDATE, cells[RH_CANDIDATE]);
         page_row(p, rows[i].label, cells[RH_BASE], cells[RH_CANDIDATE]);
+    }
+}
+
+static void page_copies(struct rh_text_page *p)
+{
+    for (int side = 0; side < RH_SIDES; side++) {
+        if (p->comparison->stands_for[side] > 1) {
+            rh_buf_addf(p->out, "%-12s each statement of the %s stands against %u copies\n",
+                        "scale", side == RH_BASE ? "base" : "candidate",
+                        p->comparison->stands_for[side]);
+        }
     }
 }
 
@@ -200,12 +229,20 @@ static void page_pairs(struct rh_text_page *p)
                     "pairs");
         return;
     }
-    rh_buf_addf(p->out, "%-12s %s statements; only the base ran %s, only the candidate %s\n",
-                "pairs", rh_human_count(t->paired, n[0]), rh_human_count(t->missing, n[1]),
+    if (p->comparison->windows_differ) {
+        rh_buf_addf(p->out,
+                    "%-12s the runs were given different parts (--from, --to): only what both had "
+                    "in scope\n%-12s is compared\n",
+                    "part", "");
+    }
+    page_copies(p);
+    rh_buf_addf(p->out, "%-12s %s statement%s; only the base ran %s, only the candidate %s\n",
+                "pairs", rh_human_count(t->paired, n[0]), rh_s(t->paired),
+                rh_human_count(t->missing, n[1]),
                 rh_human_count(t->candidate_only + t->ran_only_in_candidate, n[2]));
     if (t->unpairable > 0) {
-        rh_buf_addf(p->out, "%-12s %s statements have an identity that another one has too\n", "",
-                    rh_human_count(t->unpairable, n[3]));
+        rh_buf_addf(p->out, "%-12s %s statement%s an identity that another one has too\n", "",
+                    rh_human_count(t->unpairable, n[3]), rh_noun(t->unpairable, " has", "s have"));
     }
 }
 

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/noun.h"
 #include "diff/text_page.h"
 
 /* The numbers that the tables rank by: relative ones where the vantages differ. */
@@ -132,8 +133,9 @@ static void page_one_sided(struct rh_text_page *p, enum rh_query_verdict verdict
         }
         if (shown < p->report->limit) {
             shown++;
-            rh_buf_addf(p->out, "  %12s calls, mean %s\n",
+            rh_buf_addf(p->out, "  %12s call%s, mean %s\n",
                         rh_human_count(row->query->side[side].calls, calls),
+                        rh_s(row->query->side[side].calls),
                         rh_human_duration(rh_query_mean_ns(row->query, side), mean));
             rh_page_query(p, (uint32_t) (row->query - p->comparison->queries.items));
         }
@@ -158,12 +160,12 @@ static void page_not_compared(struct rh_text_page *p)
         }
     }
     if (queries > 0 && r->latency != RH_LATENCY_NONE) {
-        rh_buf_addf(p->out,
-                    "\nTimes of %s more queries are not compared: ", rh_human_count(queries, n));
+        rh_buf_addf(p->out, "\nTimes of %s more quer%s not compared: ", rh_human_count(queries, n),
+                    rh_noun(queries, "y are", "ies are"));
         rh_buf_add_cstr(p->out, "no statement of them succeeded on both sides with a time");
         if (commits > 0) {
-            rh_buf_addf(p->out, ",\nor their times in the log lack the commit (%s queries)",
-                        rh_human_count(commits, n));
+            rh_buf_addf(p->out, ",\nor their times in the log lack the commit (%s quer%s)",
+                        rh_human_count(commits, n), rh_noun(commits, "y", "ies"));
         }
         rh_buf_add_cstr(p->out, ".\n");
     }
