@@ -58,8 +58,9 @@ static void print_bad(const struct rh_log_reader_counts *c, FILE *out)
     }
     for (uint32_t i = 0; i < c->sample_count; i++) {
         const struct rh_bad_sample *b = &c->samples[i];
-        fprintf(out, "             %s:%" PRIu64 ": %s (%" PRIu64 " bytes at byte %" PRIu64 ")\n",
-                b->file, b->line, rh_csvlog_fault_text(b->fault), b->bytes, b->byte);
+        fprintf(out, "             %s:%" PRIu64 ": %s (%" PRIu64 " byte%s at byte %" PRIu64 ")\n",
+                b->file, b->line, rh_csvlog_fault_text(b->fault), b->bytes, rh_plural(b->bytes),
+                b->byte);
     }
     if (bad > c->sample_count) {
         fprintf(out, "             and %" PRIu64 " more\n", bad - c->sample_count);
@@ -121,7 +122,8 @@ static void print_statements(const struct rh_capture_stats *s, FILE *out)
     fprintf(out, "statements   %" PRIu64 ": %" PRIu64 " simple, %" PRIu64 " extended", statements,
             s->kinds[RH_KIND_QUERY], s->kinds[RH_KIND_EXECUTE]);
     if (s->kinds[RH_KIND_FUNCTION] > 0) {
-        fprintf(out, ", %" PRIu64 " function calls", s->kinds[RH_KIND_FUNCTION]);
+        fprintf(out, ", %" PRIu64 " function call%s", s->kinds[RH_KIND_FUNCTION],
+                rh_plural(s->kinds[RH_KIND_FUNCTION]));
     }
     fprintf(out, "; %" PRIu64 " with a duration\n", s->timed);
     if (s->kinds[RH_KIND_FETCH] + s->kinds[RH_KIND_PROTOCOL] > 0) {

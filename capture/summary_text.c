@@ -2,26 +2,23 @@
 
 #include <inttypes.h>
 
+enum { KILO = 1024 };
+
 const char *rh_size_text(uint64_t bytes, char text[RH_SIZE_TEXT])
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB"};
-    if (bytes < 1000) {
-        snprintf(text, RH_SIZE_TEXT, "%" PRIu64 " bytes", bytes);
+    if (bytes < KILO) {
+        snprintf(text, RH_SIZE_TEXT, "%" PRIu64 " byte%s", bytes, rh_plural(bytes));
         return text;
     }
-    double v = (double) bytes / 1000;
+    double v = (double) bytes / KILO;
     size_t unit = 0;
-    while (v >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
-        v /= 1000;
+    while (v >= KILO && unit + 1 < sizeof units / sizeof units[0]) {
+        v /= KILO;
         unit++;
     }
     snprintf(text, RH_SIZE_TEXT, "%.3g %s", v, units[unit]);
     return text;
-}
-
-const char *rh_plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
 }
 
 void rh_summary_rows(const char *label, const struct rh_summary_row *rows, size_t count, FILE *out)

@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/noun.h"
+
 enum { RH_SIZE_TEXT = 32 };
 
-/* "512 bytes", "1.5 MB" (units of 1000).  Returns text. */
+/* "512 bytes", "1.5 MB" (units of 1024, as options and the server have them).  Returns text. */
 const char *rh_size_text(uint64_t bytes, char text[RH_SIZE_TEXT]);
-/* "" or "s". */
-const char *rh_plural(uint64_t n);
 
 struct rh_summary_row {
     uint64_t count;

@@ -4,6 +4,7 @@
 
 #include "common/alloc.h"
 #include "common/log.h"
+#include "common/noun.h"
 
 enum { TOLD_MAX = 10 };
 
@@ -50,15 +51,16 @@ bool rh_damage_list_tell(const struct rh_damage_list *l, const struct rh_trace_f
     const char *path = rh_trace_file_path(file);
     bool complete = rh_trace_file_complete(file);
     for (uint32_t i = 0; i < l->count && i < TOLD_MAX; i++) {
-        rh_log(RH_LOG_WARNING, "\"%s\": %s, %" PRIu64 " bytes at byte %" PRIu64, path,
-               l->items[i].what, l->items[i].bytes, l->items[i].offset);
+        rh_log(RH_LOG_WARNING, "\"%s\": %s, %" PRIu64 " byte%s at byte %" PRIu64, path,
+               l->items[i].what, l->items[i].bytes, rh_s(l->items[i].bytes), l->items[i].offset);
     }
     if (l->count > TOLD_MAX) {
-        rh_log(RH_LOG_WARNING, "\"%s\": %u more damaged places", path, l->count - TOLD_MAX);
+        rh_log(RH_LOG_WARNING, "\"%s\": %u more damaged place%s", path, l->count - TOLD_MAX,
+               rh_s(l->count - TOLD_MAX));
     }
     if (l->lost_records) {
-        rh_log(RH_LOG_WARNING, "\"%s\": %" PRIu64 " records are lost in damaged blocks", path,
-               l->lost_records);
+        rh_log(RH_LOG_WARNING, "\"%s\": %" PRIu64 " record%s lost in damaged blocks", path,
+               l->lost_records, rh_noun(l->lost_records, " is", "s are"));
     }
     if (!complete) {
         rh_log(RH_LOG_WARNING, "\"%s\" is incomplete: %s", path,

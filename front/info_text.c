@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/noun.h"
 #include "formats/trace_header.h"
 #include "front/info_write.h"
 #include "front/kind_name.h"
@@ -256,11 +257,12 @@ static void add_container(struct rh_buf *out, const struct rh_trace_file *file,
     add_heading(out, "damage");
     for (uint32_t i = 0; i < s->damage.count; i++) {
         const struct rh_trace_damage *d = &s->damage.items[i];
-        rh_buf_addf(out, "      byte %" PRIu64 ", %" PRIu64 " bytes: %s\n", d->offset, d->bytes,
-                    d->what);
+        rh_buf_addf(out, "      byte %" PRIu64 ", %" PRIu64 " byte%s: %s\n", d->offset, d->bytes,
+                    rh_s(d->bytes), d->what);
     }
     if (s->damage.lost_records) {
-        rh_buf_addf(out, "      %" PRIu64 " records are lost\n", s->damage.lost_records);
+        rh_buf_addf(out, "      %" PRIu64 " record%s lost\n", s->damage.lost_records,
+                    rh_noun(s->damage.lost_records, " is", "s are"));
     }
 }
 
