@@ -13,16 +13,10 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=tests/lib/packages.sh
-source "$top/tests/lib/packages.sh"
-# shellcheck source=tests/lib/server.sh
-source "$top/tests/lib/server.sh"
-# shellcheck source=samples/shop/shop.sh
-source "$top/samples/shop/shop.sh"
+# shellcheck source=samples/begin.sh
+source "$(dirname "${BASH_SOURCE[0]}")/begin.sh"
 
 seconds=${PGREHEARSE_DEMO_SECONDS:-20}
-bin=${PGREHEARSE_BIN:-}
 
 load_shop() {
     server_new "$production"
@@ -60,18 +54,7 @@ replay_on() {
     server_stop "$1"
 }
 
-dir=${1:-}
-if [ -n "$dir" ]; then
-    mkdir -p "$dir"
-    dir=$(cd "$dir" && pwd)
-else
-    dir=$(mktemp -d "${TMPDIR:-/tmp}/pgrehearse-demo.XXXXXXXX")
-fi
-if [ -z "$bin" ]; then
-    step "packages and build (log: $dir/build.log)"
-    shop_build "$dir/build.log"
-fi
-server_begin
+sample_begin demo "${1:-}"
 production=$SERVER_ROOT/production
 base=$SERVER_ROOT/base
 candidate=$SERVER_ROOT/candidate

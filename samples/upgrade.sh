@@ -14,16 +14,10 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=tests/lib/packages.sh
-source "$top/tests/lib/packages.sh"
-# shellcheck source=tests/lib/server.sh
-source "$top/tests/lib/server.sh"
-# shellcheck source=samples/shop/shop.sh
-source "$top/samples/shop/shop.sh"
+# shellcheck source=samples/begin.sh
+source "$(dirname "${BASH_SOURCE[0]}")/begin.sh"
 
 seconds=${PGREHEARSE_UPGRADE_SECONDS:-60}
-bin=${PGREHEARSE_BIN:-}
 new_bin=${1:-}
 
 # with_new COMMAND...: with the programs of the new version.
@@ -127,18 +121,7 @@ fi
 for program in initdb postgres; do
     [ -x "$new_bin/$program" ] || { echo "upgrade.sh: no $program in $new_bin" >&2; exit 2; }
 done
-dir=${2:-}
-if [ -n "$dir" ]; then
-    mkdir -p "$dir"
-    dir=$(cd "$dir" && pwd)
-else
-    dir=$(mktemp -d "${TMPDIR:-/tmp}/pgrehearse-upgrade.XXXXXXXX")
-fi
-if [ -z "$bin" ]; then
-    step "packages and build (log: $dir/build.log)"
-    shop_build "$dir/build.log"
-fi
-server_begin
+sample_begin upgrade "${2:-}"
 for name in production backup clone upgraded copy; do
     declare "$name=$SERVER_ROOT/$name"
 done
