@@ -89,7 +89,7 @@ static void show_progress(struct command *c)
     }
     rh_progress_show(&c->progress, "%" PRIu64 " statements, %.0f MB/s%s, %" PRIu64 " bad record%s",
                      rh_capture_stats_statements(&c->stats),
-                     seconds > 0 ? done / 1048576 / seconds : 0.0, eta, bad, rh_s(bad));
+                     seconds > 0 ? done / 1048576 / seconds : 0.0, eta, bad, rh_plural(bad));
 }
 
 /* 0, or -1 when the output failed. */
@@ -222,11 +222,11 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     uint64_t runaways = m.include_runaways + m.exclude_runaways;
     if (runaways > 0) {
         rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " text%s, left out", runaways,
-               rh_s(runaways));
+               rh_plural(runaways));
     }
     if (c->stats.disordered > 0) {
         rh_log(RH_LOG_WARNING, "%" PRIu64 " record%s out of order %s left out", c->stats.disordered,
-               rh_s(c->stats.disordered), rh_noun(c->stats.disordered, "was", "were"));
+               rh_plural(c->stats.disordered), rh_noun(c->stats.disordered, "was", "were"));
         rh_log_hint("give each part of the log as a file of its own: files are put in order");
     }
     if (c->stopped) {

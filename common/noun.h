@@ -15,7 +15,7 @@ static inline const char *rh_noun(uint64_t count, const char *one, const char *m
 }
 
 /* For printf's "%s": no plural that is made by an s stands as "1 tables". */
-static inline const char *rh_s(uint64_t count)
+static inline const char *rh_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }

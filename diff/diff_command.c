@@ -173,7 +173,7 @@ static void warn_incomplete(const struct rh_comparison *c)
                    rh_trace_file_incomplete_reason(f));
         } else if (c->side[side].damaged_blocks > 0) {
             rh_log(RH_LOG_WARNING, "\"%s\" has %u damaged block%s", rh_trace_file_path(f),
-                   c->side[side].damaged_blocks, rh_s(c->side[side].damaged_blocks));
+                   c->side[side].damaged_blocks, rh_plural(c->side[side].damaged_blocks));
         }
     }
 }

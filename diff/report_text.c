@@ -66,7 +66,7 @@ static void page_missing(struct rh_text_page *p)
     }
     char heading[100];
     snprintf(heading, sizeof heading, "NOT RUN BY THE CANDIDATE: %s statement%s%s",
-             rh_human_count(p->result->missing, n), rh_s(p->result->missing),
+             rh_human_count(p->result->missing, n), rh_plural(p->result->missing),
              c->paired ? " that ran in the base" : " of its trace");
     rh_page_heading(p, heading);
     if (lost > 0) {
@@ -107,7 +107,7 @@ static void page_rows(struct rh_text_page *p)
     char heading[100];
     snprintf(heading, sizeof heading, "OTHER ROW COUNTS: %s of %s compared statement%s",
              rh_human_count(c->pairs.row_mismatches, n), rh_human_count(c->pairs.rows_compared, of),
-             rh_s(c->pairs.rows_compared));
+             rh_plural(c->pairs.rows_compared));
     rh_page_heading(p, heading);
     const struct rh_query **found = rh_calloc(c->queries.count, sizeof(struct rh_query *));
     uint32_t count = 0;

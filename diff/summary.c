@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/noun.h"
 #include "diff/human.h"
 
 enum {
@@ -95,6 +96,27 @@ static void sum_gates(struct writer *w)
     end_line(w, RH_SUMMARY_GATES);
 }
 
+/* A gate that says nothing fails nothing, also beside one that fails: so it is told, and why. */
+static void sum_unjudged(struct writer *w)
+{
+    const struct rh_report *report = w->report;
+    const char *separator = "";
+    for (size_t i = 0; i < report->gate_count; i++) {
+        const struct rh_gate *g = &report->gates[i];
+        if (g->state != RH_GATE_CANNOT_JUDGE) {
+            continue;
+        }
+        if (!*separator) {
+            begin_line(w, RH_SUMMARY_UNJUDGED, "", RH_TONE_DOUBT);
+        }
+        rh_buf_addf(w->out, "%s%s cannot be judged: %s", separator, rh_gate_name(g->kind), g->why);
+        separator = "; ";
+    }
+    if (*separator) {
+        end_line(w, RH_SUMMARY_UNJUDGED);
+    }
+}
+
 /* The checks that are worst, as many as fit. */
 static void sum_fitness(struct writer *w)
 {
@@ -165,7 +187,7 @@ static void sum_changed(struct writer *w, enum rh_query_verdict verdict)
         rh_buf_addf(w->out, "no query %s", slower ? "regressed" : "improved");
     } else {
         rh_buf_addf(w->out, "%s quer%s %s: %s (%+.1f %% of the base's time)",
-                    rh_human_count(count, a), count == 1 ? "y" : "ies",
+                    rh_human_count(count, a), rh_noun(count, "y", "ies"),
                     slower ? "regressed" : "improved", rh_human_duration_signed(added_ns, b),
                     100 * added_ns / r->base_time_ns);
     }
@@ -255,8 +277,9 @@ static void sum_failing(struct writer *w)
     char b[RH_HUMAN_SIZE];
     begin_line(w, RH_SUMMARY_FAILS, "Fails", r->new_errors > 0 ? RH_TONE_BAD : RH_TONE_PLAIN);
     if (r->new_errors > 0) {
-        rh_buf_addf(w->out, "%s new errors, of %s kind%s", rh_human_count(r->new_errors, a),
-                    rh_human_count(r->new_error_groups, b), r->new_error_groups > 1 ? "s" : "");
+        rh_buf_addf(w->out, "%s new error%s, of %s kind%s", rh_human_count(r->new_errors, a),
+                    rh_plural(r->new_errors), rh_human_count(r->new_error_groups, b),
+                    rh_plural(r->new_error_groups));
     } else {
         rh_buf_add_cstr(w->out, "no new errors");
     }
@@ -276,8 +299,9 @@ static void sum_coverage(struct writer *w)
 
     begin_line(w, RH_SUMMARY_RAN, "Ran",
                r->missing > 0 || !r->complete ? RH_TONE_DOUBT : RH_TONE_PLAIN);
-    rh_buf_addf(w->out, "%s statements in the candidate, %s of the base's did not",
-                rh_human_count(candidate->calls, a), rh_human_count(r->missing, b));
+    rh_buf_addf(w->out, "%s statement%s in the candidate, %s of the base's did not",
+                rh_human_count(candidate->calls, a), rh_plural(candidate->calls),
+                rh_human_count(r->missing, b));
     if (candidate->lag.count > 0) {
         rh_buf_addf(w->out, "; lag p99 %s",
                     rh_human_duration((double) rh_hist_quantile(&candidate->lag, 0.99), a));
@@ -303,6 +327,7 @@ void rh_summary_make(struct rh_summary *s, const struct rh_report *report)
     struct writer w = {.summary = s, .report = report, .result = report->result, .out = &s->texts};
     sum_fitness(&w);
     sum_gates(&w);
+    sum_unjudged(&w);
     sum_speed(&w);
     sum_failing(&w);
     sum_coverage(&w);

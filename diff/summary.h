@@ -17,6 +17,7 @@ const char *rh_tone_name(enum rh_tone tone);
 enum rh_summary_line {
     RH_SUMMARY_TRUST, /* the verdict on the rehearsal, and which checks make it */
     RH_SUMMARY_GATES, /* label: the verdict; text: the gates that failed */
+    RH_SUMMARY_UNJUDGED, /* no label: gates that cannot be judged, and why */
     RH_SUMMARY_SLOWER,
     RH_SUMMARY_SLOWEST, /* no label: the query that matters most */
     RH_SUMMARY_FASTER,

@@ -154,7 +154,7 @@ static void cell_behind(const struct rh_comparison *c, enum rh_side side, char c
     char max[RH_HUMAN_SIZE];
     if (behind->count > 0) {
         snprintf(cell, CELL_SIZE, "%s statement%s, p50 %s, max %s",
-                 rh_human_count(behind->count, count), rh_s(behind->count),
+                 rh_human_count(behind->count, count), rh_plural(behind->count),
                  rh_human_duration((double) rh_hist_quantile(behind, 0.5), p50),
                  rh_human_duration((double) behind->max, max));
     }
@@ -175,11 +175,12 @@ static void cell_lacks(const struct rh_comparison *c, enum rh_side side, char ce
     char n[RH_HUMAN_SIZE];
     int len = 0;
     if (s->gaps > 0) {
-        len = snprintf(cell, CELL_SIZE, "%s gap%s", rh_human_count(s->gaps, n), rh_s(s->gaps));
+        len = snprintf(cell, CELL_SIZE, "%s gap%s", rh_human_count(s->gaps, n), rh_plural(s->gaps));
     }
     if (s->damaged_blocks > 0) {
         snprintf(cell + len, CELL_SIZE - (size_t) len, "%s%s record%s in damaged blocks",
-                 len ? ", " : "", rh_human_count(s->damaged_records, n), rh_s(s->damaged_records));
+                 len ? ", " : "", rh_human_count(s->damaged_records, n),
+                 rh_plural(s->damaged_records));
     }
 }
 
@@ -237,7 +238,7 @@ static void page_pairs(struct rh_text_page *p)
     }
     page_copies(p);
     rh_buf_addf(p->out, "%-12s %s statement%s; only the base ran %s, only the candidate %s\n",
-                "pairs", rh_human_count(t->paired, n[0]), rh_s(t->paired),
+                "pairs", rh_human_count(t->paired, n[0]), rh_plural(t->paired),
                 rh_human_count(t->missing, n[1]),
                 rh_human_count(t->candidate_only + t->ran_only_in_candidate, n[2]));
     if (t->unpairable > 0) {

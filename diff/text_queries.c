@@ -135,7 +135,7 @@ static void page_one_sided(struct rh_text_page *p, enum rh_query_verdict verdict
             shown++;
             rh_buf_addf(p->out, "  %12s call%s, mean %s\n",
                         rh_human_count(row->query->side[side].calls, calls),
-                        rh_s(row->query->side[side].calls),
+                        rh_plural(row->query->side[side].calls),
                         rh_human_duration(rh_query_mean_ns(row->query, side), mean));
             rh_page_query(p, (uint32_t) (row->query - p->comparison->queries.items));
         }

@@ -52,11 +52,12 @@ bool rh_damage_list_tell(const struct rh_damage_list *l, const struct rh_trace_f
     bool complete = rh_trace_file_complete(file);
     for (uint32_t i = 0; i < l->count && i < TOLD_MAX; i++) {
         rh_log(RH_LOG_WARNING, "\"%s\": %s, %" PRIu64 " byte%s at byte %" PRIu64, path,
-               l->items[i].what, l->items[i].bytes, rh_s(l->items[i].bytes), l->items[i].offset);
+               l->items[i].what, l->items[i].bytes, rh_plural(l->items[i].bytes),
+               l->items[i].offset);
     }
     if (l->count > TOLD_MAX) {
         rh_log(RH_LOG_WARNING, "\"%s\": %u more damaged place%s", path, l->count - TOLD_MAX,
-               rh_s(l->count - TOLD_MAX));
+               rh_plural(l->count - TOLD_MAX));
     }
     if (l->lost_records) {
         rh_log(RH_LOG_WARNING, "\"%s\": %" PRIu64 " record%s lost in damaged blocks", path,

@@ -258,7 +258,7 @@ static void add_container(struct rh_buf *out, const struct rh_trace_file *file,
     for (uint32_t i = 0; i < s->damage.count; i++) {
         const struct rh_trace_damage *d = &s->damage.items[i];
         rh_buf_addf(out, "      byte %" PRIu64 ", %" PRIu64 " byte%s: %s\n", d->offset, d->bytes,
-                    rh_s(d->bytes), d->what);
+                    rh_plural(d->bytes), d->what);
     }
     if (s->damage.lost_records) {
         rh_buf_addf(out, "      %" PRIu64 " record%s lost\n", s->damage.lost_records,

@@ -67,7 +67,7 @@ static void print_run(const struct rh_calibration *c, const struct rh_calibratio
         return;
     }
     fprintf(out, "%-12s %" PRIu64 " statement%s in %.2f s: %.0f/s", name, t->statements_sent,
-            rh_s(t->statements_sent), (double) run->length_ns / 1e9, rate(run));
+            rh_plural(t->statements_sent), (double) run->length_ns / 1e9, rate(run));
     if (run->runs > 1) {
         fprintf(out, " (%" PRIu32 " replays)", run->runs);
     }
@@ -75,13 +75,13 @@ static void print_run(const struct rh_calibration *c, const struct rh_calibratio
     fprintf(out, "             %s of client CPU a statement, %.1f %% of all cores\n",
             duration(cpu_ns_each(run), each), 100 * cpu_share(c, run));
     fprintf(out, "             %" PRIu32 " session%s open at once\n", run->peak_sessions,
-            rh_s(run->peak_sessions));
+            rh_plural(run->peak_sessions));
     if (unsent(t) + t->sessions_failed + t->sessions_lost > 0) {
         fprintf(out,
                 "             %" PRIu64 " session%s refused, %" PRIu64 " lost; %" PRIu64
                 " statement%s not sent or not answered\n",
-                t->sessions_failed, rh_s(t->sessions_failed), t->sessions_lost, unsent(t),
-                rh_s(unsent(t)));
+                t->sessions_failed, rh_plural(t->sessions_failed), t->sessions_lost, unsent(t),
+                rh_plural(unsent(t)));
     }
 }
 
@@ -101,7 +101,7 @@ static void print_lag(const struct rh_calibration_run *run, FILE *out)
 static void print_limits(const struct rh_calibration *c, FILE *out)
 {
     fprintf(out, "this host    %" PRIu32 " core%s, %" PRIu32 " worker thread%s", c->cores,
-            rh_s(c->cores), c->jobs, rh_s(c->jobs));
+            rh_plural(c->cores), c->jobs, rh_plural(c->jobs));
     if (c->files != UINT64_MAX) {
         fprintf(out, "; files for %" PRIu64 " sessions (ulimit -n)", c->files);
     }
@@ -136,10 +136,10 @@ void rh_calibration_print_text(const struct rh_calibration *c, const char *trace
     fprintf(out,
             "trace        %s: %" PRIu64 " statement%s in %s, at most %" PRIu32
             " session%s at once\n",
-            trace_path, c->statement_count, rh_s(c->statement_count),
-            duration((double) c->length_ns, length), c->peak_sessions, rh_s(c->peak_sessions));
+            trace_path, c->statement_count, rh_plural(c->statement_count),
+            duration((double) c->length_ns, length), c->peak_sessions, rh_plural(c->peak_sessions));
     fprintf(out, "             busiest second %" PRIu64 " statement%s, at %s\n", c->busiest_count,
-            rh_s(c->busiest_count), rh_time_format(c->busiest_ns, when));
+            rh_plural(c->busiest_count), rh_time_format(c->busiest_ns, when));
     if (c->replayed_ns < c->length_ns) {
         fprintf(out, "             its first %s were replayed (--first)\n",
                 duration((double) c->replayed_ns, part));

@@ -84,15 +84,15 @@ void rh_dry_run_write_text(const struct rh_dry_run *d, struct rh_buf *out)
         }
         if (d->preview->damaged_blocks > 0) {
             rh_buf_addf(out, "damage       %" PRIu32 " block%s of the trace cannot be read\n",
-                        d->preview->damaged_blocks, rh_s(d->preview->damaged_blocks));
+                        d->preview->damaged_blocks, rh_plural(d->preview->damaged_blocks));
         }
     }
     write_schedule(d, out);
     rh_findings_print(f, out);
     rh_buf_addf(out, "result       %u stop%s, %u warning%s, %u note%s: a replay %s\n",
-                f->graded[RH_GRADE_STOP], rh_s(f->graded[RH_GRADE_STOP]),
-                f->graded[RH_GRADE_WARNING], rh_s(f->graded[RH_GRADE_WARNING]),
-                f->graded[RH_GRADE_NOTE], rh_s(f->graded[RH_GRADE_NOTE]),
+                f->graded[RH_GRADE_STOP], rh_plural(f->graded[RH_GRADE_STOP]),
+                f->graded[RH_GRADE_WARNING], rh_plural(f->graded[RH_GRADE_WARNING]),
+                f->graded[RH_GRADE_NOTE], rh_plural(f->graded[RH_GRADE_NOTE]),
                 f->graded[RH_GRADE_STOP] ? "would be refused" : "would begin");
 }
 

@@ -173,9 +173,9 @@ static void say_counts(const struct rh_null_server *server)
     (void) fprintf(stderr,
                    "served       %" PRIu64 " connection%s, at most %" PRIu32 " at once; %" PRIu64
                    " statement%s, %" PRIu64 " error%s, %" PRIu64 " row%s, %" PRIu64 " byte%s\n",
-                   t.connections, rh_s(t.connections), t.peak, t.counts.statements,
-                   rh_s(t.counts.statements), t.counts.errors, rh_s(t.counts.errors), t.counts.rows,
-                   rh_s(t.counts.rows), t.bytes_sent, rh_s(t.bytes_sent));
+                   t.connections, rh_plural(t.connections), t.peak, t.counts.statements,
+                   rh_plural(t.counts.statements), t.counts.errors, rh_plural(t.counts.errors),
+                   t.counts.rows, rh_plural(t.counts.rows), t.bytes_sent, rh_plural(t.bytes_sent));
 }
 
 static int run(void *options, const struct rh_str_list *operands)

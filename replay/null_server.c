@@ -203,7 +203,7 @@ static void limit_connections(struct rh_null_options *o)
         o->max_connections = room < DEFAULT_CONNECTIONS ? room : DEFAULT_CONNECTIONS;
     } else if (o->max_connections > room) {
         rh_log(RH_LOG_WARNING, "at most %u connection%s can be open here (ulimit -n)", room,
-               rh_s(room));
+               rh_plural(room));
         o->max_connections = room;
     }
 }

@@ -89,7 +89,7 @@ static void check_text_encodings(struct rh_preflight *p)
         rh_findings_add(
             p->findings, RH_GRADE_WARNING, "encoding",
             "%" PRIu64 " statement%s of database \"%.*s\" %s, but its encoding is %s there", odd,
-            rh_s(odd), (int) id->captured_database.len,
+            rh_plural(odd), (int) id->captured_database.len,
             id->captured_database.data ? id->captured_database.data : "",
             is_utf8
                 ? rh_noun(odd, "holds bytes that are not UTF-8", "hold bytes that are not UTF-8")
@@ -119,7 +119,7 @@ static void check_reach(struct rh_preflight *p)
         if (i < REACHES_SHOWN) {
             int n = snprintf(kinds + used, sizeof kinds - used,
                              "%s%s %" PRIu64 " time%s (session %" PRIu32 ", statement %" PRIu64 ")",
-                             used ? ", " : "", all[i].kind, all[i].count, rh_s(all[i].count),
+                             used ? ", " : "", all[i].kind, all[i].count, rh_plural(all[i].count),
                              all[i].session, all[i].ordinal);
             used += n > 0 && (size_t) n < sizeof kinds - used ? (size_t) n : 0;
         }
@@ -129,7 +129,7 @@ static void check_reach(struct rh_preflight *p)
                         "%" PRIu64
                         " statement%s act%s on the whole server, other sessions, files or "
                         "other servers: %s%s",
-                        total, rh_s(total), total == 1 ? "s" : "", kinds,
+                        total, rh_plural(total), total == 1 ? "s" : "", kinds,
                         p->preview.reach_count > REACHES_SHOWN ? ", ..." : "");
         rh_findings_advise(
             p->findings, "pgrehearse show --session S --ordinal N shows one; where it must not "

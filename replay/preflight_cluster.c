@@ -55,7 +55,7 @@ static void check_connections(struct rh_preflight *p)
                     "up to %" PRIu32 " session%s will be open at once, and the server has room for "
                     "%" PRId64 " (max_connections %" PRId64 ", reserved %" PRId64
                     ", in use %" PRId64 ")",
-                    peak, rh_s(peak), room, t->max_connections, reserved, others);
+                    peak, rh_plural(peak), room, t->max_connections, reserved, others);
     if (room > 0) {
         rh_findings_advise(p->findings, "raise max_connections, or give --max-connections %" PRId64,
                            room);

@@ -47,8 +47,9 @@ static void check_tables(struct rh_preflight *p, struct rh_inquiry *q, const cha
     if (count > 0) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "never-analyzed",
                         "%" PRId64 " table%s of database \"%s\" %s no statistics: %s%s", count,
-                        rh_s((uint64_t) count), database, rh_noun((uint64_t) count, "has", "have"),
-                        text, count > TABLES_SHOWN ? ", ..." : "");
+                        rh_plural((uint64_t) count), database,
+                        rh_noun((uint64_t) count, "has", "have"), text,
+                        count > TABLES_SHOWN ? ", ..." : "");
         rh_findings_advise(p->findings, "ANALYZE there (vacuumdb --analyze-only \"%s\")", database);
     }
 }
@@ -75,7 +76,7 @@ static void check_cron(struct rh_preflight *p, struct rh_inquiry *q, const char 
         rh_findings_add(p->findings, RH_GRADE_WARNING, "cron-jobs",
                         "%" PRId64 " job%s of pg_cron %s active in database \"%s\" and %s during "
                         "the replay%s",
-                        jobs, rh_s((uint64_t) jobs), rh_noun((uint64_t) jobs, "is", "are"),
+                        jobs, rh_plural((uint64_t) jobs), rh_noun((uint64_t) jobs, "is", "are"),
                         database, rh_noun((uint64_t) jobs, "runs", "run"),
                         sees_own ? ", and there may be others' jobs" : "");
         rh_findings_advise(p->findings, "UPDATE cron.job SET active = false on a clone");

@@ -29,7 +29,7 @@ uint32_t rh_preflight_host_limit(const struct rh_plan *plan,
         rh_findings_add(findings, RH_GRADE_WARNING, "open-files",
                         "at most %" PRIu32 " session%s can be open at once here, and %" PRIu32
                         " would be: the others wait",
-                        limit, rh_s(limit), wanted);
+                        limit, rh_plural(limit), wanted);
         rh_findings_advise(findings, "raise the limit of open files (ulimit -Hn)");
     }
     return limit;

@@ -133,8 +133,8 @@ static void add_finding(struct rh_preflight *p, const struct reason_text *t,
     rh_findings_add(p->findings, grade, t->name,
                     "%s: %s%s%s%s%s; %llu session%s with %llu statement%s would be lost", t->text,
                     r->text, more, why ? " (" : "", why ? why : "", why ? ")" : "",
-                    (unsigned long long) r->sessions, rh_s(r->sessions),
-                    (unsigned long long) r->statements, rh_s(r->statements));
+                    (unsigned long long) r->sessions, rh_plural(r->sessions),
+                    (unsigned long long) r->statements, rh_plural(r->statements));
     if (t->advice) {
         rh_findings_advise(p->findings, "%s", t->advice);
     }

@@ -303,7 +303,7 @@ static void warn_unsent(const struct rh_tally *t)
         rh_log(RH_LOG_WARNING,
                "sessions that lost their connection and were connected again: %" PRIu64 ", %" PRIu64
                " time%s in all; look into the target's log",
-               t->sessions_reconnected, t->reconnects, rh_s(t->reconnects));
+               t->sessions_reconnected, t->reconnects, rh_plural(t->reconnects));
     }
     if (unsent > 0 || t->statements_lost > 0) {
         rh_log(RH_LOG_WARNING,
@@ -330,7 +330,7 @@ static void warn_stretched(const struct command *c, const struct rh_tally *t)
         rh_log(RH_LOG_WARNING,
                "the timing is stretched: %" PRIu64 " session%s waited for a connection slot, up to "
                "%s; at most %" PRIu32 " may be open at once, and %" PRIu32 " were in the capture",
-               t->sessions_late, rh_s(t->sessions_late),
+               t->sessions_late, rh_plural(t->sessions_late),
                rh_duration_text(t->latest_session_ns, text), limit, peak);
         rh_log_hint("raise --max-connections, or ulimit -Hn");
     }

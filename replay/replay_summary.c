@@ -23,7 +23,7 @@ static void print_sessions(const struct rh_replay_summary *m, FILE *out)
         fprintf(out,
                 "             %" PRIu64 " lost their connection and were connected again, %" PRIu64
                 " time%s in all\n",
-                t->sessions_reconnected, t->reconnects, rh_s(t->reconnects));
+                t->sessions_reconnected, t->reconnects, rh_plural(t->reconnects));
     }
     struct rh_buf left_out;
     rh_buf_init(&left_out, 1000);
@@ -91,15 +91,15 @@ static void print_statements(const struct rh_replay_summary *m, FILE *out)
     }
     if (t->cancels_sent) {
         fprintf(out, "             %" PRIu64 " cancel request%s\n", t->cancels_sent,
-                rh_s(t->cancels_sent));
+                rh_plural(t->cancels_sent));
     }
     if (t->cancels_failed) {
         fprintf(out, "             %" PRIu64 " cancel request%s did not get through\n",
-                t->cancels_failed, rh_s(t->cancels_failed));
+                t->cancels_failed, rh_plural(t->cancels_failed));
     }
     if (t->setups_failed) {
         fprintf(out, "             %" PRIu64 " command%s to prepare or restore a session failed\n",
-                t->setups_failed, rh_s(t->setups_failed));
+                t->setups_failed, rh_plural(t->setups_failed));
     }
 }
 
@@ -165,8 +165,9 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
     print_buf(&target, out);
     if (m->is_checked) {
         fprintf(out, "preflight    %u warning%s, %u note%s\n",
-                m->findings->graded[RH_GRADE_WARNING], rh_s(m->findings->graded[RH_GRADE_WARNING]),
-                m->findings->graded[RH_GRADE_NOTE], rh_s(m->findings->graded[RH_GRADE_NOTE]));
+                m->findings->graded[RH_GRADE_WARNING],
+                rh_plural(m->findings->graded[RH_GRADE_WARNING]),
+                m->findings->graded[RH_GRADE_NOTE], rh_plural(m->findings->graded[RH_GRADE_NOTE]));
     } else {
         fprintf(out, "preflight    left out\n");
     }
@@ -182,20 +183,20 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
                 "late         %" PRIu64
                 " session%s began, or went on, a second or more after the time, at\n"
                 "             most %s: no slot or no connection was to be had before\n",
-                m->result->tally.sessions_late, rh_s(m->result->tally.sessions_late),
+                m->result->tally.sessions_late, rh_plural(m->result->tally.sessions_late),
                 rh_duration_text(m->result->tally.latest_session_ns, text));
     }
     if (removed_ns > 0) {
         fprintf(out, "pauses       %s of the trace's time were cut in %zu place%s\n",
                 rh_duration_text(removed_ns, text), m->plan->map.cut_count,
-                rh_s(m->plan->map.cut_count));
+                rh_plural(m->plan->map.cut_count));
     }
     if (m->damaged_blocks) {
         fprintf(out,
                 "damage       %" PRIu32 " block%s of the trace with %" PRIu64
                 " record%s could not be read\n",
-                m->damaged_blocks, rh_s(m->damaged_blocks), m->damaged_records,
-                rh_s(m->damaged_records));
+                m->damaged_blocks, rh_plural(m->damaged_blocks), m->damaged_records,
+                rh_plural(m->damaged_records));
     }
     fprintf(out, "run          %s\n", m->run_path);
 }

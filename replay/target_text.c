@@ -31,7 +31,7 @@ void rh_target_write(const struct rh_target *target, struct rh_buf *out)
 static void write_count(struct rh_buf *out, uint32_t count, const char *what, const char *done)
 {
     if (count > 0) {
-        rh_buf_addf(out, "             %" PRIu32 " %s%s %s\n", count, what, rh_s(count), done);
+        rh_buf_addf(out, "             %" PRIu32 " %s%s %s\n", count, what, rh_plural(count), done);
     }
 }
 
