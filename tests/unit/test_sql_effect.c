@@ -20,6 +20,7 @@ static void assert_writes(bool wanted, const char *const *texts, size_t count)
 static void test_reads(void **state)
 {
     (void) state;
+    ASSERT_WRITES(false, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
     ASSERT_WRITES(false, "", ";", "SELECT 1", "select update from t", "SELECT t.insert FROM t",
                   "SELECT 'INSERT INTO t', \"into\" -- DELETE FROM t\nFROM t", "VALUES (1)",
                   "TABLE t", "(SELECT 1) UNION SELECT 2", "WITH a AS (SELECT 1) SELECT * FROM a",
@@ -27,8 +28,6 @@ static void test_reads(void **state)
                   "SHOW ALL", "BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ",
                   "START TRANSACTION READ ONLY", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a",
                   "RELEASE a", "ROLLBACK TO a", "SET work_mem = '1MB'", "SET LOCAL work_mem = 1",
-                  "SET SESSION CHARACTERISTICS AS "
-                  "TRANSACTION READ ONLY",
                   "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "RESET ALL", "DISCARD ALL",
                   "SET CONSTRAINTS ALL DEFERRED", "PREPARE p AS SELECT $1",
                   "PREPARE p (int) AS VALUES ($1)", "EXECUTE p(1)", "DEALLOCATE p",
@@ -43,13 +42,12 @@ static void test_reads(void **state)
 static void test_writes(void **state)
 {
     (void) state;
+    ASSERT_WRITES(true, "MERGE INTO t USING s ON true WHEN MATCHED THEN DELETE");
     ASSERT_WRITES(
-        true, "INSERT INTO t VALUES (1)", "update t set a = 1", "DELETE FROM t",
-        "MERGE INTO t USING s "
-        "ON true WHEN MATCHED THEN DELETE",
-        "TRUNCATE t", "CREATE TABLE t ()", "DROP TABLE t", "ALTER TABLE t ADD a int", "VACUUM",
-        "ANALYZE t", "DO $$ $$", "CALL p()", "LOCK t", "NOTIFY a", "GRANT SELECT ON t TO u",
-        "CHECKPOINT", "REINDEX TABLE t", "SELECT * INTO u FROM t", "SELECT 1 FROM t FOR UPDATE",
+        true, "INSERT INTO t VALUES (1)", "update t set a = 1", "DELETE FROM t", "TRUNCATE t",
+        "CREATE TABLE t ()", "DROP TABLE t", "ALTER TABLE t ADD a int", "VACUUM", "ANALYZE t",
+        "DO $$ $$", "CALL p()", "LOCK t", "NOTIFY a", "GRANT SELECT ON t TO u", "CHECKPOINT",
+        "REINDEX TABLE t", "SELECT * INTO u FROM t", "SELECT 1 FROM t FOR UPDATE",
         "SELECT 1 FROM t FOR NO KEY UPDATE", "SELECT 1 FROM t FOR SHARE",
         "SELECT 1 FROM t FOR KEY SHARE",
         "WITH a AS (INSERT INTO t VALUES (1) RETURNING 1) SELECT * FROM a",
