@@ -15,8 +15,8 @@ enum rh_tone { RH_TONE_PLAIN, RH_TONE_GOOD, RH_TONE_BAD, RH_TONE_DOUBT, RH_TONES
 const char *rh_tone_name(enum rh_tone tone);
 
 enum rh_summary_line {
-    RH_SUMMARY_TRUST, /* the verdict on the rehearsal, and which checks make it */
-    RH_SUMMARY_GATES, /* label: the verdict; text: the gates that failed */
+    RH_SUMMARY_TRUST,    /* the verdict on the rehearsal, and which checks make it */
+    RH_SUMMARY_GATES,    /* label: the verdict; text: the gates that failed */
     RH_SUMMARY_UNJUDGED, /* no label: gates that cannot be judged, and why */
     RH_SUMMARY_SLOWER,
     RH_SUMMARY_SLOWEST, /* no label: the query that matters most */
