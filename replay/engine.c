@@ -54,6 +54,17 @@ static void open_session(void *ctx, struct rh_plan_session *ps)
     rh_worker_open(&e->workers[(ps->session->number + ps->copy) % e->worker_count], ps);
 }
 
+/* Whoever waits for a connection holds up nobody: the slot may be that of one who waits for it. */
+static void count_as_ended(void *ctx, const struct rh_plan_session *ps)
+{
+    struct rh_engine *e = ctx;
+    const struct rh_order_session *own =
+        &e->order->plan.sessions[ps - e->plan->sessions - (ptrdiff_t) ps->copy];
+    for (uint32_t i = 0; i < own->count; i++) {
+        rh_order_end(e->order, ps->copy, &own->txns[i]);
+    }
+}
+
 static void begin(void *ctx, int64_t begin_ns)
 {
     struct rh_engine *e = ctx;
@@ -113,6 +124,7 @@ int rh_engine_init(struct rh_engine *e, const struct rh_engine_setup *setup, str
         .options = setup->options,
         .plan = setup->plan,
         .connector = setup->connector,
+        .order = setup->order,
         .wall_offset_ns = rh_clock_wall_ns() - rh_clock_mono_ns(),
         .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
@@ -126,8 +138,11 @@ int rh_engine_init(struct rh_engine *e, const struct rh_engine_setup *setup, str
         init_recorder(e, setup, err) != 0) {
         goto fail;
     }
-    const struct rh_opener_calls calls = {
-        .open = open_session, .begin = begin, .finish = finish, .ctx = e};
+    const struct rh_opener_calls calls = {.open = open_session,
+                                          .begin = begin,
+                                          .finish = finish,
+                                          .wait = setup->order ? count_as_ended : NULL,
+                                          .ctx = e};
     rh_opener_init(&e->opener, e->plan,
                    setup->max_connections ? setup->max_connections : UINT32_MAX, e->workers[0].loop,
                    &calls);

@@ -15,6 +15,7 @@
 #include "replay/connector.h"
 #include "replay/feeder.h"
 #include "replay/opener.h"
+#include "replay/order.h"
 #include "replay/plan.h"
 #include "replay/recorder.h"
 #include "replay/replay_options.h"
@@ -29,8 +30,10 @@ struct rh_engine {
     struct rh_connector *connector;
     struct rh_feeder *feeder;
     struct rh_recorder *recorder;
-    struct rh_opener opener;   /* lives in the first worker's loop */
-    struct rh_worker *workers; /* [worker_count] */
+    struct rh_order *order;       /* of --order txn; NULL: none.  The caller's */
+    _Atomic uint32_t orders_told; /* waits given up of which a warning told */
+    struct rh_opener opener;      /* lives in the first worker's loop */
+    struct rh_worker *workers;    /* [worker_count] */
     uint32_t worker_count;
 
     int64_t wall_offset_ns;    /* wall time - monotonic time, fixed at the start */
@@ -60,6 +63,7 @@ struct rh_engine_setup {
     const char *run_path;
     const struct rh_trace_header *run_header;
     uint32_t max_connections; /* 0: no limit */
+    struct rh_order *order;   /* NULL: transactions do not wait for each other */
 };
 
 /* Create what the threads share, and the run file; nothing is sent yet. */

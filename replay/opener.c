@@ -93,13 +93,9 @@ void rh_opener_stop(struct rh_opener *o)
     pthread_mutex_unlock(&o->lock);
 }
 
-/* Whether the next session may open now; arms the timer when only time is missing. */
-static bool may_open(struct rh_opener *o, const struct rh_plan_session *ps, uint32_t closed_count,
-                     uint32_t closed_prefix)
+/* Whether the time of a session has come; arms the timer when only that is missing. */
+static bool is_due(struct rh_opener *o, const struct rh_plan_session *ps, uint32_t closed_prefix)
 {
-    if (o->started_count - closed_count >= o->limit) {
-        return false;
-    }
     if (!o->has_begun) {
         return ps->is_initial;
     }
@@ -112,6 +108,35 @@ static bool may_open(struct rh_opener *o, const struct rh_plan_session *ps, uint
     }
     rh_timer_arm(o->loop, &o->timer, due_ns);
     return false;
+}
+
+/* Tell of all that would be open if there were slots. */
+static void tell_waiting(struct rh_opener *o, uint32_t closed_prefix)
+{
+    if (o->told < o->next) {
+        o->told = o->next;
+    }
+    while (o->calls.wait && o->told < o->plan->session_count) {
+        const struct rh_plan_session *ps = &o->plan->sessions[o->told];
+        if (!ps->unsent && !is_due(o, ps, closed_prefix)) {
+            break;
+        }
+        if (!ps->unsent) {
+            o->calls.wait(o->calls.ctx, ps);
+        }
+        o->told++;
+    }
+}
+
+/* Whether the next session may open now. */
+static bool may_open(struct rh_opener *o, const struct rh_plan_session *ps, uint32_t closed_count,
+                     uint32_t closed_prefix)
+{
+    if (o->started_count - closed_count >= o->limit) {
+        tell_waiting(o, closed_prefix);
+        return false;
+    }
+    return is_due(o, ps, closed_prefix);
 }
 
 static void open_next(struct rh_opener *o, struct rh_plan_session *ps)

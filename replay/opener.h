@@ -22,6 +22,8 @@ struct rh_opener_calls {
     void (*open)(void *ctx, struct rh_plan_session *ps);
     void (*begin)(void *ctx, int64_t begin_ns); /* the clock starts: monotonic time */
     void (*finish)(void *ctx);                  /* all that were opened are closed, none is left */
+    /* A session could open and has no connection slot; once each.  NULL: nobody wants to know. */
+    void (*wait)(void *ctx, const struct rh_plan_session *ps);
     void *ctx;
 };
 
@@ -34,6 +36,7 @@ struct rh_opener {
     /* Of the loop. */
     struct rh_timer timer;
     uint32_t next; /* first session that is not opened yet */
+    uint32_t told; /* those before it are open, or calls.wait() was told of them */
     uint32_t started_count;
     int64_t begin_ns;
     bool has_begun;

@@ -377,7 +377,7 @@ static int say_end(struct command *c, struct rh_engine_result *result)
     return result->has_failed || result->is_stopped || damaged ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
 }
 
-static int replay(struct command *c, struct rh_error *err)
+static int replay_in_order(struct command *c, struct rh_order *order, struct rh_error *err)
 {
     struct rh_engine engine;
     struct rh_engine_result result;
@@ -391,6 +391,7 @@ static int replay(struct command *c, struct rh_error *err)
         .run_path = rh_buf_cstr(&c->run_path),
         .run_header = &header.header,
         .max_connections = c->max_connections,
+        .order = order,
     };
     if (rh_engine_init(&engine, &setup, err) != 0) {
         rh_run_header_release(&header);
@@ -407,6 +408,28 @@ static int replay(struct command *c, struct rh_error *err)
     rh_tally_release(&result.tally);
     rh_engine_release(&engine);
     rh_run_header_release(&header);
+    return status;
+}
+
+/* The order of transactions, where it is to be kept. */
+static int make_order(struct command *c, struct rh_order *order, struct rh_error *err)
+{
+    struct rh_order_plan plan;
+    if (rh_order_plan_make(&plan, c->plan, c->file, err) != 0) {
+        return -1;
+    }
+    rh_order_init(order, &plan, c->plan->scale);
+    return 0;
+}
+
+static int replay(struct command *c, struct rh_error *err)
+{
+    struct rh_order order = {0};
+    if (c->options->order_txn && make_order(c, &order, err) != 0) {
+        return -1;
+    }
+    int status = replay_in_order(c, c->options->order_txn ? &order : NULL, err);
+    rh_order_release(&order);
     return status;
 }
 

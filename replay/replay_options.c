@@ -57,6 +57,16 @@ int rh_replay_read_jobs(const char *arg, void *target, struct rh_error *err)
     return read_count_to(arg, target, RH_JOBS_MAX, err);
 }
 
+static int read_order(const char *arg, void *target, struct rh_error *err)
+{
+    bool *order_txn = target;
+    *order_txn = strcmp(arg, "txn") == 0;
+    if (!*order_txn && strcmp(arg, "none") != 0) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" is neither none nor txn", arg);
+    }
+    return 0;
+}
+
 static int read_scale(const char *arg, void *target, struct rh_error *err)
 {
     return read_count_to(arg, target, RH_SCALE_MAX, err);
@@ -109,6 +119,12 @@ static const struct rh_opt options[] = {
      NULL, "max"},
     {"skip-idle", 0, RH_OPT_MAYBE_ARG, "TIME", read_skip_idle, AT(skip_idle_ns),
      "cut pauses in which nothing runs to TIME, or to 1s\n[default: no pause is cut]", NULL},
+    {"order", 0, RH_OPT_ARG, "none|txn", read_order, AT(order_txn),
+     "txn: a transaction begins once all that had ended before\nit began in the capture have ended "
+     "[default: none]",
+     NULL, "none txn"},
+    {"order-timeout", 0, RH_OPT_ARG, "TIME", rh_replay_read_time, AT(order_timeout_ns),
+     "wait no longer than TIME for them [default: 10s]", NULL},
     {"jobs", 'j', RH_OPT_ARG, "N", rh_replay_read_jobs, AT(jobs),
      "worker threads [default: number of cores, at most 4]", NULL},
     {"max-connections", 0, RH_OPT_ARG, "N", rh_opt_count, AT(max_connections),
@@ -151,6 +167,7 @@ const struct rh_opt_command rh_replay_command = {
         "In the summary, lag is how late statements were sent that could have been: this host\n"
         "or tool was too slow. Behind is how long others had to wait past their time for the\n"
         "answer before them: the target is slower than production was, or the speed is high.\n"
+        "Order, with --order txn, is how long transactions waited for others to end.\n"
         "\n"
         "Exit status: 0 the replay ran to its end, whatever came of the statements: failed\n"
         "ones, and those not sent as their session was refused or lost, are in the summary\n"
@@ -182,6 +199,7 @@ void rh_replay_options_init(struct rh_replay_options *o)
         .jobs = default_jobs(),
         .read_ahead_bytes = UINT64_C(64) << 20,
         .reconnect_timeout_ns = 30 * RH_NS_PER_SEC,
+        .order_timeout_ns = 10 * RH_NS_PER_SEC,
     };
     rh_conninfo_init(&o->target);
 }

@@ -49,6 +49,8 @@ struct rh_replay_options {
     uint32_t jobs;
     uint32_t max_connections; /* 0: as many as in production */
     uint64_t read_ahead_bytes;
+    bool order_txn; /* a transaction waits for those that had ended before it began */
+    int64_t order_timeout_ns;
     bool no_reconnect;
     int64_t reconnect_timeout_ns;
 

@@ -155,6 +155,25 @@ static void print_behind(const struct rh_replay_summary *m, FILE *out)
             rh_duration_text(behind->max, max));
 }
 
+static void print_order(const struct rh_replay_summary *m, FILE *out)
+{
+    const struct rh_hist *order = &m->result->tally.order_ns;
+    char p50[RH_DURATION_TEXT_SIZE], p99[RH_DURATION_TEXT_SIZE], max[RH_DURATION_TEXT_SIZE];
+    if (order->count == 0) {
+        return;
+    }
+    fprintf(
+        out,
+        "order        %" PRIu64 " waited for other transactions to end: p50 %s, p99 %s, max %s\n",
+        order->count, rh_duration_text(rh_hist_quantile(order, 0.50), p50),
+        rh_duration_text(rh_hist_quantile(order, 0.99), p99), rh_duration_text(order->max, max));
+    if (m->result->tally.orders_broken > 0) {
+        fprintf(out, "             %" PRIu64 " wait%s given up after --order-timeout\n",
+                m->result->tally.orders_broken,
+                rh_noun(m->result->tally.orders_broken, " was", "s were"));
+    }
+}
+
 void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
 {
     char text[RH_DURATION_TEXT_SIZE];
@@ -178,6 +197,7 @@ void rh_replay_summary_print(const struct rh_replay_summary *m, FILE *out)
     print_outside(&m->result->tally, out);
     print_lag(m, out);
     print_behind(m, out);
+    print_order(m, out);
     if (m->result->tally.sessions_late > 0) {
         fprintf(out,
                 "late         %" PRIu64

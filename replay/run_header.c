@@ -75,6 +75,10 @@ static void add_options(struct rh_run_header *h, const struct rh_replay_options 
     if (o->scale > 1) {
         add(h, "scale", "%" PRIu32, o->scale);
     }
+    if (o->order_txn) {
+        add(h, "order", "txn");
+        add(h, "order_timeout_ns", "%" PRId64, o->order_timeout_ns);
+    }
     if (o->no_reconnect) {
         add(h, "no_reconnect", "on");
     }
@@ -167,6 +171,12 @@ void rh_run_header_note(struct rh_recorder *recorder, const struct rh_engine_res
         note_int(recorder, "lag_p50_ns", rh_hist_quantile(&t->lag_ns, 0.50));
         note_int(recorder, "lag_p99_ns", rh_hist_quantile(&t->lag_ns, 0.99));
         note_int(recorder, "lag_max_ns", t->lag_ns.max);
+    }
+    if (t->order_ns.count > 0) {
+        note_int(recorder, "order_waits", (int64_t) t->order_ns.count);
+        note_int(recorder, "order_waits_broken", (int64_t) t->orders_broken);
+        note_int(recorder, "order_p99_ns", rh_hist_quantile(&t->order_ns, 0.99));
+        note_int(recorder, "order_max_ns", t->order_ns.max);
     }
     note_int(recorder, "behind_count", (int64_t) t->behind_ns.count);
     if (t->behind_ns.count > 0) {

@@ -2,11 +2,12 @@
  * replay/run_header.h
  *
  * The header of a run file: which trace was replayed, where, and by which options.  Settings:
- * trace, speed ("1", "max"), jobs, from, to, skip_idle_ns, max_connections, read_ahead_bytes,
- * map_user, map_database, dbname, host, port, user (those that were given), round_trip_ns, target,
- * target_max_connections, preflight ("warning: ...", one for each, or "left out"); at the end:
- * began_at, length_ns, sessions_opened, sessions_refused, sessions_lost, lag_p50_ns, lag_p99_ns,
- * lag_max_ns.
+ * trace, speed ("1", "max"), order ("txn"), order_timeout_ns, read_only, scale, jobs, from, to,
+ * skip_idle_ns, max_connections, read_ahead_bytes, map_user, map_database, dbname, host, port, user
+ * (those that were given), round_trip_ns, target, target_max_connections, preflight ("warning:
+ * ...", one for each, or "left out"); at the end: began_at, length_ns, sessions_opened,
+ * sessions_refused, sessions_lost, lag_p50_ns, lag_p99_ns, lag_max_ns; with waits of --order txn
+ * order_waits, order_waits_broken, order_p99_ns, order_max_ns.
  */
 #ifndef RH_REPLAY_RUN_HEADER_H
 #define RH_REPLAY_RUN_HEADER_H

@@ -18,7 +18,7 @@ int64_t rh_replay_session_wall_ns(const struct rh_replay_session *s, int64_t mon
 /* Nobody else has anything of the session: it can go. */
 static void bury_if_free(struct rh_replay_session *s)
 {
-    if (!s->is_asked && !s->connect && !s->again.posted) {
+    if (!s->is_asked && !s->connect && !s->again.posted && !atomic_load(&s->order_wait.is_posted)) {
         rh_worker_bury(s->worker, s);
     }
 }
@@ -63,6 +63,7 @@ void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, con
         rh_replay_session_lose_record(s, now_ns);
     }
     rh_replay_session_disconnect(s, politely);
+    rh_replay_session_leave_order(s);
     rh_reconnector_drop(&s->worker->reconnector, &s->reconnect);
     s->state = RH_REPLAY_ENDED;
 
@@ -246,6 +247,17 @@ static void run_again(struct rh_task *task)
     }
 }
 
+static void run_turn(struct rh_task *task)
+{
+    struct rh_replay_session *s = task->ctx;
+    atomic_store(&s->order_wait.is_posted, false);
+    if (s->state == RH_REPLAY_ENDED) {
+        bury_if_free(s);
+    } else {
+        rh_replay_session_step(s);
+    }
+}
+
 void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
 {
     struct rh_replay_session *s = rh_calloc(1, sizeof *s);
@@ -259,6 +271,7 @@ void rh_replay_session_new(struct rh_worker *w, struct rh_plan_session *ps)
     s->state = RH_REPLAY_CONNECTING;
     s->timer = (struct rh_timer){.fire = rh_replay_session_fire, .ctx = s};
     s->again = (struct rh_task){.run = run_again, .ctx = s};
+    s->order_wait = (struct rh_order_wait){.loop = w->loop, .task = {.run = run_turn, .ctx = s}};
     rh_pg_scan_init(&s->scan, RH_PG_BACKEND, RH_PG_BODY_MAX);
     rh_prepared_init(&s->prepared);
     rh_replay_session_init_reconnect(s);

@@ -26,6 +26,7 @@
 #include "replay/conn.h"
 #include "replay/exchange.h"
 #include "replay/feeder.h"
+#include "replay/order.h"
 #include "replay/prepared.h"
 #include "replay/reconnector.h"
 #include "replay/request.h"
@@ -106,6 +107,12 @@ struct rh_replay_session {
     struct rh_session_state *state_to_restore;
     uint32_t restored_count;
     uint64_t restore_before; /* the ordinal, of a re-opening */
+
+    uint32_t txn_place; /* by --order: of its next transaction, or the one it is in */
+    bool txn_has_begun; /* ... which waits for nobody any more */
+    struct rh_order_wait order_wait;
+    int64_t order_since_ns;  /* monotonic: it waits for its turn; 0: it does not */
+    int64_t order_waited_ns; /* by the current record */
 
     int64_t ready_ns;         /* monotonic: the last answer ended, or it connected */
     bool has_answered;        /* ... and it was an answer */

@@ -191,6 +191,9 @@ void rh_replay_session_advance(struct rh_replay_session *s, struct rh_record *r)
         s->in_transaction = true;
     }
     s->last_ordinal = r->ordinal;
+    if (s->worker->engine->order) {
+        rh_replay_session_end_txns(s, r->ordinal);
+    }
     s->batch->pos++;
 }
 

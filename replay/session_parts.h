@@ -3,8 +3,8 @@
  *
  * What the source files of a session share among themselves: session.c opens and ends it,
  * session_feed.c has its records, session_io.c its bytes, session_cancel.c its cancel requests,
- * session_play.c decides, session_lost.c brings it back; step_play.h plays what was captured from
- * the wire.
+ * session_play.c decides, session_order.c has it wait for others, session_lost.c brings it back;
+ * step_play.h plays what was captured from the wire.
  */
 #ifndef RH_REPLAY_SESSION_PARTS_H
 #define RH_REPLAY_SESSION_PARTS_H
@@ -80,6 +80,14 @@ void rh_replay_session_plan_cancel(struct rh_replay_session *s, const struct rh_
 void rh_replay_session_replan_cancel(struct rh_replay_session *s);
 /* The session ends, and leaves a request that is under way. */
 void rh_replay_session_drop_cancel(struct rh_replay_session *s);
+
+/* session_order.c: whether the transaction of r, which is due, may begin.  False: it waits for its
+ * turn, and the timer is set for when it has waited enough. */
+bool rh_replay_session_may_begin(struct rh_replay_session *s, const struct rh_record *r);
+/* Records up to this one are done: transactions that ended with them have ended. */
+void rh_replay_session_end_txns(struct rh_replay_session *s, uint64_t ordinal);
+/* The session ends: it waits no more, and what it has not begun will never be. */
+void rh_replay_session_leave_order(struct rh_replay_session *s);
 
 /* session_play.c: the exchange under way has ended. */
 void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_ns);

@@ -166,6 +166,10 @@ static void stamp_sent(struct rh_replay_session *s, struct rh_record *r, int64_t
         r->run.ready_ns = rh_replay_session_wall_ns(s, ready_ns);
         due_ns = ready_ns;
     }
+    r->run.wait_ns = s->order_waited_ns < now_ns - due_ns ? s->order_waited_ns : now_ns - due_ns;
+    r->run.wait_ns = r->run.wait_ns > 0 ? r->run.wait_ns : 0;
+    s->order_waited_ns = 0;
+    due_ns += r->run.wait_ns;
     count_late_session(s, now_ns - due_ns);
     r->start_ns = r->run.sent_ns = rh_replay_session_wall_ns(s, now_ns);
     atomic_store_explicit(&progress->lag_ns, now_ns - due_ns, memory_order_relaxed);
@@ -297,6 +301,9 @@ static bool play(struct rh_replay_session *s, struct rh_record *r)
     if (!s->worker->engine->plan->speed_is_max &&
         rh_replay_session_planned_ns(s, r) > rh_clock_mono_ns()) {
         rh_timer_arm(s->worker->loop, &s->timer, rh_replay_session_planned_ns(s, r));
+        return false;
+    }
+    if (s->worker->engine->order && !rh_replay_session_may_begin(s, r)) {
         return false;
     }
     if (!send_prepare(s, r)) {

@@ -8,12 +8,14 @@ void rh_tally_init(struct rh_tally *t)
     *t = (struct rh_tally){0};
     rh_hist_init(&t->lag_ns);
     rh_hist_init(&t->behind_ns);
+    rh_hist_init(&t->order_ns);
 }
 
 void rh_tally_release(struct rh_tally *t)
 {
     rh_hist_release(&t->lag_ns);
     rh_hist_release(&t->behind_ns);
+    rh_hist_release(&t->order_ns);
 }
 
 static void count_state(struct rh_tally *t, uint32_t sqlstate, bool types_unknown, uint64_t n)
@@ -66,6 +68,8 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from)
     into->states_beyond += from->states_beyond;
     rh_hist_merge(&into->lag_ns, &from->lag_ns);
     rh_hist_merge(&into->behind_ns, &from->behind_ns);
+    rh_hist_merge(&into->order_ns, &from->order_ns);
+    into->orders_broken += from->orders_broken;
 }
 
 void rh_tally_note_refusal(struct rh_tally *t, uint32_t session, const char *why)
@@ -91,6 +95,10 @@ bool rh_tally_add(struct rh_tally *t, const struct rh_record *r)
         if (r->run.ready_ns != RH_TIME_UNKNOWN && r->run.ready_ns > due_ns) {
             due_ns = r->run.ready_ns;
             rh_hist_add(&t->behind_ns, due_ns - r->run.planned_ns);
+        }
+        if (r->run.wait_ns > 0) {
+            due_ns += r->run.wait_ns;
+            rh_hist_add(&t->order_ns, r->run.wait_ns);
         }
         rh_hist_add(&t->lag_ns, r->run.sent_ns - due_ns);
     }

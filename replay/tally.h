@@ -48,6 +48,8 @@ struct rh_tally {
     char refused_text[RH_TALLY_TEXT];   /* and why it was, cut at this length */
     struct rh_tally_state states[RH_TALLY_STATES_MAX];
     uint32_t state_count;
+    uint64_t orders_broken;   /* waits of --order that were given up */
+    struct rh_hist order_ns;  /* how long records waited for their turn by --order */
     uint64_t states_beyond;   /* failures with a state that found no room */
     struct rh_hist lag_ns;    /* sent - max(planned, ready) */
     struct rh_hist behind_ns; /* ready - planned, of those that had to wait past their time for the

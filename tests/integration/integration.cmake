@@ -28,7 +28,7 @@ if(RH_BUILD_REPLAY)
     add_executable(replay_trace integration/replay_trace.c)
     rh_no_lto(replay_trace)
     target_link_libraries(replay_trace PRIVATE rh_formats)
-    foreach(name cancel lock lost many preflight protocol reconnect scale session stop window)
+    foreach(name cancel lock lost many order preflight protocol reconnect scale session stop window)
         add_test(NAME integration.replay_${name}
             COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_${name}.sh")
         set_tests_properties(integration.replay_${name} PROPERTIES
