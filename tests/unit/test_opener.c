@@ -13,6 +13,8 @@ struct bench {
     struct rh_opener opener;
     uint32_t opened[8];
     uint32_t opened_count;
+    uint32_t waited[8];
+    uint32_t waited_count;
     bool has_begun;
     bool has_finished;
 };
@@ -34,6 +36,12 @@ static void on_finish(void *ctx)
 {
     struct bench *b = ctx;
     b->has_finished = true;
+}
+
+static void on_wait(void *ctx, const struct rh_plan_session *ps)
+{
+    struct bench *b = ctx;
+    b->waited[b->waited_count++] = ps->session->number;
 }
 
 static void stop_loop(struct rh_timer *timer, int64_t now_ns)
@@ -68,7 +76,8 @@ static void set_up(struct bench *b, uint32_t n, bool at_max, uint32_t limit)
                                .close_count = n};
     rh_time_map_init(&b->plan.map, 0, 1.0);
     assert_int_equal(rh_loop_new(&b->loop, &err), 0);
-    const struct rh_opener_calls calls = {on_open, on_begin, on_finish, b};
+    const struct rh_opener_calls calls = {
+        .open = on_open, .begin = on_begin, .finish = on_finish, .wait = on_wait, .ctx = b};
     rh_opener_init(&b->opener, &b->plan, limit, b->loop, &calls);
 }
 
@@ -176,6 +185,31 @@ static void test_limit(void **state)
 }
 
 /* A limit below the number of initial sessions does not keep the clock from starting. */
+/* Those whose time has come and that have no slot are told of, once each. */
+static void test_waiting(void **state)
+{
+    (void) state;
+    struct bench b;
+    set_up(&b, 5, false, 1);
+    b.sessions[1].unsent = RH_REASON_REPLICATION;
+    b.sessions[4].open_ns = 3600 * RH_NS_PER_SEC;
+    rh_opener_start(&b.opener);
+    spin(&b, 20 * RH_NS_PER_MS);
+    assert_int_equal(b.opened_count, 1);
+    assert_int_equal(b.waited_count, 2);
+    assert_int_equal(b.waited[0], 3);
+    assert_int_equal(b.waited[1], 4);
+    rh_opener_closed(&b.opener, &b.sessions[0]);
+    spin(&b, RH_NS_PER_MS);
+    assert_int_equal(b.opened_count, 2);
+    assert_int_equal(b.waited_count, 2);
+    rh_opener_stop(&b.opener);
+    rh_opener_closed(&b.opener, &b.sessions[2]);
+    spin(&b, RH_NS_PER_MS);
+    assert_true(b.has_finished);
+    tear_down(&b);
+}
+
 static void test_limit_of_initial(void **state)
 {
     (void) state;
@@ -213,11 +247,9 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_time),
-        cmocka_unit_test(test_initial),
-        cmocka_unit_test(test_max),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_limit_of_initial),
+        cmocka_unit_test(test_in_time), cmocka_unit_test(test_initial),
+        cmocka_unit_test(test_max),     cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_waiting), cmocka_unit_test(test_limit_of_initial),
         cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
