@@ -177,6 +177,13 @@ static void test_startup_parameters(void **state)
                  "-c work_mem=1MB -c geqo=off -c search_path=a\\ b,\\\\c -c myapp.tenant=");
     assert_value(&s, "client_encoding", "UTF8");
     scene_release(&s);
+    /* What makes it read-only stands behind all that may say otherwise. */
+    session.read_only = true;
+    scene_set(&s, "options='-c default_transaction_read_only=off'", NULL, NULL, NULL, &session);
+    assert_value(&s, "options",
+                 "-c default_transaction_read_only=off -c geqo=off -c search_path=a\\ b,\\\\c "
+                 "-c myapp.tenant= -c default_transaction_read_only=on");
+    scene_release(&s);
     /* Nothing of the session's own: PGOPTIONS is left to libpq. */
     scene_set(&s, NULL, NULL, NULL, NULL, &SHOP);
     assert_value(&s, "options", NULL);

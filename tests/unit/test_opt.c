@@ -335,7 +335,12 @@ static void test_counts(void **state)
         "4294967296", "99999999999999999999", "+1", " 1", "-1", "1 ", "x", ""};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(rh_opt_count(bad[i], &n, &err), -1);
+        assert_int_equal(rh_opt_number(bad[i], &n, &err), -1);
     }
+    assert_int_equal(rh_opt_count("0", &n, &err), -1);
+    assert_int_equal(rh_opt_number("0", &n, &err), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(rh_opt_number(NULL, &n, &err), -1);
 }
 
 static const char *nearest_of(const char *wanted)
