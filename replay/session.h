@@ -108,8 +108,8 @@ struct rh_replay_session {
     uint32_t restored_count;
     uint64_t restore_before; /* the ordinal, of a re-opening */
 
-    uint32_t txn_place; /* by --order: of its next transaction, or the one it is in */
-    bool txn_has_begun; /* ... which waits for nobody any more */
+    uint32_t txns_begun; /* by --order, of its transactions: those that wait for nobody any more */
+    uint32_t txns_ended;
     struct rh_order_wait order_wait;
     int64_t order_since_ns;  /* monotonic: it waits for its turn; 0: it does not */
     int64_t order_waited_ns; /* by the current record */

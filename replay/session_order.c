@@ -38,48 +38,56 @@ static void tell_broken(struct rh_replay_session *s, const struct rh_record *r,
            engine->plan->sessions[session].session->number);
 }
 
-static void begin_txn(struct rh_replay_session *s, int64_t now_ns)
+static void begin_txn(struct rh_replay_session *s, uint32_t place, int64_t now_ns)
 {
     s->order_waited_ns = s->order_since_ns ? now_ns - s->order_since_ns : 0;
     s->order_since_ns = 0;
-    s->txn_has_begun = true;
+    s->txns_begun = place + 1;
+}
+
+/* The transaction that r begins, or NULL: it has begun, or there is none.  In a pipeline it may be
+ * one behind those that have not ended yet. */
+static const struct rh_order_txn *beginning_of(const struct rh_replay_session *s,
+                                               const struct rh_record *r)
+{
+    const struct rh_order_session *own = own_order(s);
+    uint32_t place = s->txns_begun;
+    while (place < own->count && own->txns[place].last < r->ordinal) {
+        place++;
+    }
+    return place < own->count && r->ordinal >= own->txns[place].first ? &own->txns[place] : NULL;
 }
 
 bool rh_replay_session_may_begin(struct rh_replay_session *s, const struct rh_record *r)
 {
     struct rh_engine *engine = s->worker->engine;
-    const struct rh_order_session *own = own_order(s);
-    if (s->txn_has_begun || s->txn_place >= own->count ||
-        r->ordinal < own->txns[s->txn_place].first) {
+    const struct rh_order_txn *txn = beginning_of(s, r);
+    if (!txn) {
         return true;
     }
-    const struct rh_order_txn *txn = &own->txns[s->txn_place];
+    uint32_t place = (uint32_t) (txn - own_order(s)->txns);
     int64_t now_ns = rh_clock_mono_ns();
-    int64_t until_ns = s->order_since_ns + engine->options->order_timeout_ns;
     if (rh_order_begin(engine->order, s->planned->copy, txn, &s->order_wait)) {
-        begin_txn(s, now_ns);
+        begin_txn(s, place, now_ns);
         return true;
     }
-    if (s->order_since_ns == 0) {
-        s->order_since_ns = now_ns;
-        until_ns = now_ns + engine->options->order_timeout_ns;
-    } else if (now_ns >= until_ns) {
-        rh_order_leave(engine->order, s->planned->copy, &s->order_wait);
-        tell_broken(s, r, txn);
-        begin_txn(s, now_ns);
-        return true;
+    s->order_since_ns = s->order_since_ns ? s->order_since_ns : now_ns;
+    int64_t until_ns = rh_time_add(s->order_since_ns, engine->options->order_timeout_ns);
+    if (now_ns < until_ns) {
+        rh_timer_arm(s->worker->loop, &s->timer, until_ns);
+        return false;
     }
-    rh_timer_arm(s->worker->loop, &s->timer, until_ns);
-    return false;
+    rh_order_leave(engine->order, s->planned->copy, &s->order_wait);
+    tell_broken(s, r, txn);
+    begin_txn(s, place, now_ns);
+    return true;
 }
 
 void rh_replay_session_end_txns(struct rh_replay_session *s, uint64_t ordinal)
 {
     const struct rh_order_session *own = own_order(s);
-    while (s->txn_place < own->count && own->txns[s->txn_place].last <= ordinal) {
-        rh_order_end(s->worker->engine->order, s->planned->copy, &own->txns[s->txn_place]);
-        s->txn_place++;
-        s->txn_has_begun = false;
+    while (s->txns_ended < own->count && own->txns[s->txns_ended].last <= ordinal) {
+        rh_order_end(s->worker->engine->order, s->planned->copy, &own->txns[s->txns_ended++]);
     }
 }
 

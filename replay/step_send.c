@@ -109,7 +109,7 @@ static bool is_due(struct rh_step_play *p, const struct rh_record *r, int64_t no
         p->is_blocked = true;
         return false;
     }
-    if (p->is_blocked || is_max) {
+    if ((p->is_blocked || is_max) && s->order_since_ns == 0) {
         s->ready_ns = now_ns;
         s->has_answered = s->has_answered || p->is_blocked;
         p->is_blocked = false;
@@ -138,8 +138,10 @@ static void begin(struct rh_step_play *p, struct rh_record *r, int64_t now_ns)
 enum rh_step_turn rh_step_send_record(struct rh_step_play *p, struct rh_record *r)
 {
     if (!p->has_begun) {
+        struct rh_replay_session *s = p->session;
         int64_t now_ns = rh_clock_mono_ns();
-        if (!is_due(p, r, now_ns)) {
+        if (!is_due(p, r, now_ns) ||
+            (s->worker->engine->order && !rh_replay_session_may_begin(s, r))) {
             return RH_STEP_WAITS;
         }
         begin(p, r, now_ns);
