@@ -123,7 +123,7 @@ static void test_text(void **state)
         "Trust   the rehearsal is DEGRADED: error-parity-pct 66.67\n",
         "Slower  no query regressed\n",
         "Others  0 the same, 2 undecided (2 too few calls), 1 not tested\n",
-        "Fails   1 new errors, of 1 kind\n",
+        "Fails   1 new error, of 1 kind\n",
         "Ran     3 statements in the candidate, 0 of the base's did not; lag p99 120 us\n",
         "3 of 3 ran (100.00 %)",
         "p50 89.6 us, p99 120 us, max 120 us",
