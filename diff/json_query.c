@@ -136,6 +136,8 @@ void rh_json_fitness(struct rh_json *j, const struct rh_fitness *fitness)
         put_number(j, "invalid_beyond", rh_check_limit(check, RH_FIT_INVALID), 7);
         rh_json_key(j, "result");
         rh_json_cstr(j, rh_check_state_name(fitness->checks[i].state));
+        rh_json_key(j, "text");
+        rh_json_cstr(j, rh_check_text(check));
         rh_json_close(j);
     }
     rh_json_close(j);

@@ -161,6 +161,6 @@ function describe(query) {
         facts(query),
         detail ? [sidesKey(), html("div", {class: "plots"},
             [quantiles(detail), ratioHistogram(detail), ratioOverTime(detail)].filter(Boolean)),
-        tests(detail), example("Slowest change", detail.worst), example("First call", detail.example)]
+        tests(detail), example("Slowed most", detail.worst), example("First call", detail.example)]
             : html("p", {class: "quiet"}, "Plots are there for the queries that matter most; the JSON report has the numbers of all."));
 }

@@ -19,7 +19,7 @@ function duration(us) {
     if (Math.abs(us) >= 999.5e6) {
         unit = Math.abs(us) >= 5940e6 ? [3600e6, "h"] : [60e6, "min"];
     }
-    return us === 0 ? "0 ns" : `${fixed(us / unit[0])} ${unit[1]}`;
+    return us === 0 ? "0" : `${fixed(us / unit[0])} ${unit[1]}`;
 }
 
 function signedDuration(us) {

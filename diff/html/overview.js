@@ -34,11 +34,11 @@ function checks() {
     const classes = {ok: "good", degraded: "doubt", invalid: "bad", unknown: null};
     return table("Checks of the rehearsal", [{text: "check"}, {text: "actual", number: true},
         {text: "degraded beyond", number: true}, {text: "invalid beyond", number: true},
-        {text: "result"}],
+        {text: "result"}, {text: "what it is"}],
     data.rehearsal.checks.map((check) => [check.name,
         check.result === "unknown" ? "-" : plain(check.actual), plain(check.degraded_beyond),
         plain(check.invalid_beyond),
-        html("span", {class: classes[check.result]}, check.result)]));
+        html("span", {class: classes[check.result]}, check.result), check.text]));
 }
 
 const sideRows = [

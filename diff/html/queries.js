@@ -13,7 +13,7 @@ const columns = [
     {name: "of base", text: (q) => percent(q.time_added_pct), key: (q) => q.time_added_pct, number: true, wide: true},
     {name: relative ? "rel. ratio" : "ratio", text: (q) => twoLines(ratio(shownRatio(q)), interval(q.ratio_low, q.ratio_high)), key: shownRatio, number: true},
     {name: "q", text: (q) => probability(q.q), key: (q) => q.q, number: true, wide: true},
-    {name: "calls", text: (q) => count(q.calls_base), key: (q) => q.calls_base, number: true, wide: true},
+    {name: "calls", text: (q) => twoLines(count(q.calls_candidate), q.calls_base === q.calls_candidate ? "" : `base ${count(q.calls_base)}`), key: (q) => q.calls_candidate, number: true, wide: true},
     {name: "mean", text: (q) => twoLines(duration(q.mean_us_candidate), `base ${duration(q.mean_us_base)}`), key: (q) => q.mean_us_candidate, number: true, wide: true},
     {name: "p95", text: (q) => twoLines(duration(q.p95_us_candidate), `base ${duration(q.p95_us_base)}`), key: (q) => q.p95_us_candidate, number: true, wide: true},
 ];

@@ -4,7 +4,7 @@ const CHART = {height: 120, left: 58, right: 10, top: 8, bottom: 20};
 
 function chart(title, series, seconds, show) {
     const {height, left, right, top, bottom} = CHART;
-    const width = plotWidth();
+    const width = narrow.matches ? 350 : 560;
     const known = [...series.base, ...series.candidate].filter((value) => value !== null);
     const most = known.reduce((a, b) => Math.max(a, b), 0) || 1;
     const points = Math.max(series.base.length, series.candidate.length);
@@ -34,8 +34,8 @@ function timeline() {
     const same = (values) => values;
     const perSecond = (value) => `${value >= 99.5 ? count(Math.round(value)) : Number(value.toPrecision(2))}/s`;
     return html("div", {}, sidesKey(),
-        html("p", {class: "quiet"}, `A point is ${duration(seconds * 1e6)} long.`),
-        html("div", {class: "plots"},
+        html("p", {class: "quiet"}, `Each side from its first statement on; a point is ${duration(seconds * 1e6)} long.`),
+        html("div", {class: "pair"},
             chart("Statements", both("calls", rate), seconds, perSecond),
             chart("99th percentile of times", both("p99_us", same), seconds, duration),
             chart("Errors", both("errors", rate), seconds, perSecond),
