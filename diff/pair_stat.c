@@ -5,7 +5,7 @@
 
 #include "common/alloc.h"
 
-enum { LIST_MIN = 8 };
+enum { LIST_MIN = 8, RATIO_MIDDLE = RH_RATIO_CELLS / 2 };
 
 static bool room_take(struct rh_pair_room *room, uint64_t bytes)
 {
@@ -44,7 +44,7 @@ static uint64_t sections_bytes(const struct rh_pair_sums *sums)
 static unsigned ratio_cell(int64_t scaled_log)
 {
     double octaves = (double) scaled_log / (RH_LOG_SCALE * log(2));
-    double cell = round(octaves * RH_RATIOS_PER_OCTAVE) + RH_RATIO_CELLS / 2;
+    double cell = round(octaves * RH_RATIOS_PER_OCTAVE) + RATIO_MIDDLE;
     return cell < 0 ? 0 : cell < RH_RATIO_CELLS ? (unsigned) cell : RH_RATIO_CELLS - 1;
 }
 

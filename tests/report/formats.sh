@@ -12,7 +12,7 @@ cd "$WORK" || exit 2
 
 files() {
     check_run 0 "$RH_BIN/report_files" base.run candidate.run 40
-    check_run 0 "$RH_BIN/report_files" many-base.run many-candidate.run 700 10
+    check_run 0 "$RH_BIN/report_files" many-base.run many-candidate.run 400 10
 }
 
 json_holds_to_its_schema() {
@@ -118,7 +118,7 @@ markdown_keeps_its_size() {
 
 # html_bytes QUERIES: of a page of so many queries, some with long texts.
 html_bytes() {
-    "$RH_BIN/report_files" size-base.run size-candidate.run "$1" 3
+    "$RH_BIN/report_files" size-base.run size-candidate.run "$1" 2
     diff --format html -o size.html size-base.run size-candidate.run
     wc -c <size.html
 }
