@@ -63,10 +63,9 @@ static struct rh_arena_chunk *arena_new_chunk(struct rh_arena *a, size_t size)
     return chunk;
 }
 
-void *rh_arena_alloc(struct rh_arena *a, size_t n)
+/* The next chunk that has room, or a new one. */
+static struct rh_arena_chunk *arena_next_chunk(struct rh_arena *a, size_t n)
 {
-    const size_t align = alignof(max_align_t);
-    n = (n + align - 1) & ~(align - 1);
     struct rh_arena_chunk *chunk = a->current;
     while (chunk && n > chunk->size - chunk->used) {
         chunk = chunk->next;
@@ -74,8 +73,16 @@ void *rh_arena_alloc(struct rh_arena *a, size_t n)
             a->current = chunk;
         }
     }
-    if (!chunk) {
-        chunk = arena_new_chunk(a, n > a->chunk_bytes ? n : a->chunk_bytes);
+    return chunk ? chunk : arena_new_chunk(a, n > a->chunk_bytes ? n : a->chunk_bytes);
+}
+
+void *rh_arena_alloc(struct rh_arena *a, size_t n)
+{
+    const size_t align = alignof(max_align_t);
+    n = (n + align - 1) & ~(align - 1);
+    struct rh_arena_chunk *chunk = a->current;
+    if (!chunk || n > chunk->size - chunk->used) {
+        chunk = arena_next_chunk(a, n);
     }
     void *p = chunk->data + chunk->used;
     chunk->used += n;

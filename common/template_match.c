@@ -117,6 +117,28 @@ void rh_template_match_learn(struct rh_template_match *m, struct rh_span tmpl,
     }
 }
 
+/* To the first byte from p on that is no digit. */
+static inline const char *skip_digits(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    /* Eight at a time: 0x80 in the lowest byte that is none, anything in those above it. */
+    while (end - p >= 8) {
+        uint64_t w;
+        memcpy(&w, p, sizeof w);
+        w ^= UINT64_C(0x3030303030303030);
+        w = ((w + UINT64_C(0x7676767676767676)) | w) & UINT64_C(0x8080808080808080);
+        if (w) {
+            return p + __builtin_ctzll(w) / 8;
+        }
+        p += sizeof w;
+    }
+#endif
+    while (p < end && is_digit(*p)) {
+        p++;
+    }
+    return p;
+}
+
 /* From the start of a literal of a shape seen there to its end; NULL if there is none. */
 static inline const char *literal_end(const char *p, const char *end, unsigned seen)
 {
@@ -134,9 +156,7 @@ static inline const char *literal_end(const char *p, const char *end, unsigned s
     }
     p += shape != SHAPE_DIGITS;
     const char *digits = p;
-    while (p < end && is_digit(*p)) {
-        p++;
-    }
+    p = skip_digits(p, end);
     return p > digits ? p : NULL;
 }
 

@@ -25,12 +25,16 @@ static struct range find_range(const int64_t *v, uint32_t n)
 {
     struct range r = {INT64_MAX, INT64_MIN, false};
     for (uint32_t i = 0; i < n; i++) {
-        if (v[i] == RH_INT_UNKNOWN) {
-            r.has_unknown = true;
-            continue;
-        }
         r.min = v[i] < r.min ? v[i] : r.min;
         r.max = v[i] > r.max ? v[i] : r.max;
+    }
+    if (r.min != RH_INT_UNKNOWN) {
+        return r;
+    }
+    r.has_unknown = true;
+    r.min = INT64_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        r.min = v[i] != RH_INT_UNKNOWN && v[i] < r.min ? v[i] : r.min;
     }
     return r;
 }

@@ -149,34 +149,64 @@ static int compare_sessions(const void *a, const void *b)
     return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
-/* In words, so that one pass tells of all fields what is the same in all rows. */
-static inline void note_differences(void *sum, const void *a, const void *b, size_t bytes)
+/* Words of a row, or of what it points to, and in which of their bits the rows differ. */
+typedef uint64_t words __attribute__((vector_size(16), aligned(8), may_alias));
+
+#define NOTE_DIFFERENCES(sums, a, b, bytes)                                                        \
+    do {                                                                                           \
+        _Pragma("GCC unroll 8") for (size_t w_ = 0; w_ < (bytes) / sizeof(words); w_++)            \
+        {                                                                                          \
+            (sums)[w_] |= ((const words *) (a))[w_] ^ ((const words *) (b))[w_];                   \
+        }                                                                                          \
+    } while (0)
+
+enum {
+    DIFFER_FROM = offsetof(struct rh_trace_row, run),
+    DIFFER_BYTES = offsetof(struct rh_trace_row, unused) - DIFFER_FROM,
+};
+_Static_assert(DIFFER_BYTES % sizeof(words) == 0, "whole words");
+_Static_assert(sizeof(struct rh_trace_row_extra) % sizeof(words) == 0, "whole words");
+
+static void compare_to_first(struct rh_trace_encoder *e, struct rh_trace_row *const *rows,
+                             uint32_t count)
 {
-    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
-        uint64_t x;
-        uint64_t y;
-        uint64_t z;
-        memcpy(&x, (const char *) a + i, sizeof x);
-        memcpy(&y, (const char *) b + i, sizeof y);
-        memcpy(&z, (const char *) sum + i, sizeof z);
-        z |= x ^ y;
-        memcpy((char *) sum + i, &z, sizeof z);
+    words sums[DIFFER_BYTES / sizeof(words)] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        NOTE_DIFFERENCES(sums, (const char *) rows[i] + DIFFER_FROM,
+                         (const char *) rows[0] + DIFFER_FROM, DIFFER_BYTES);
     }
+    memcpy((char *) &e->differences + DIFFER_FROM, sums, sizeof sums);
 }
 
-static void summarise_extra(struct rh_trace_encoder *e, const struct rh_trace_row *r,
-                            const struct rh_trace_row *first)
+static void compare_extras(struct rh_trace_encoder *e, struct rh_trace_row *const *rows,
+                           uint32_t count)
 {
-    e->has_extra = true;
-    e->has_param_types |= r->extra->param_types != NULL;
-    e->has_param_formats |= r->extra->param_formats != NULL;
-    note_differences(&e->extra_differences, r->extra, first->extra, sizeof *r->extra);
+    words sums[sizeof(struct rh_trace_row_extra) / sizeof(words)] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_trace_row_extra *x = rows[i]->extra;
+        e->has_param_types |= x->param_types != NULL;
+        e->has_param_formats |= x->param_formats != NULL;
+        NOTE_DIFFERENCES(sums, x, rows[0]->extra, sizeof *x);
+    }
+    memcpy(&e->extra_differences, sums, sizeof sums);
+}
+
+static void compare_runs(struct rh_trace_encoder *e, struct rh_trace_row *const *rows,
+                         uint32_t count)
+{
+    struct rh_trace_row_run *sum = &e->run_differences;
+    const struct rh_trace_row_run *first = rows[0]->run;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_trace_row_run *run = rows[i]->run;
+        sum->fate |= run->fate ^ first->fate;
+        sum->reason |= run->reason ^ first->reason;
+        sum->wait |= run->wait ^ first->wait;
+    }
 }
 
 /* What is to be known of all rows before the first column is made. */
 static void summarise(struct rh_trace_encoder *e, struct rh_trace_row *const *rows, uint32_t count)
 {
-    enum { FROM = offsetof(struct rh_trace_row, tmpl), TO = offsetof(struct rh_trace_row, unused) };
     const struct rh_trace_row *first = count > 0 ? rows[0] : NULL;
     e->min = count > 0 ? first->start : 0;
     e->max = e->min;
@@ -198,15 +228,17 @@ static void summarise(struct rh_trace_encoder *e, struct rh_trace_row *const *ro
         e->max = r->start > e->max ? r->start : e->max;
         e->statement_count += rh_kind_is_statement((enum rh_kind) r->kind);
         e->has_outcomes |= r->kind == RH_KIND_OUTCOME;
-        note_differences((char *) &e->differences + FROM, (const char *) r + FROM,
-                         (const char *) first + FROM, TO - FROM);
-        if (r->extra != first->extra || r->extra != &rh_trace_row_no_extra) {
-            summarise_extra(e, r, first);
-        }
-        if (r->run != first->run || r->run != &rh_trace_row_no_run) {
-            e->has_run = true;
-            note_differences(&e->run_differences, r->run, first->run, sizeof *r->run);
-        }
+        e->has_extra |= r->extra != &rh_trace_row_no_extra;
+        e->has_run |= r->run != &rh_trace_row_no_run;
+    }
+    if (count > 0) {
+        compare_to_first(e, rows, count);
+    }
+    if (e->has_extra) {
+        compare_extras(e, rows, count);
+    }
+    if (e->has_run) {
+        compare_runs(e, rows, count);
     }
 }
 

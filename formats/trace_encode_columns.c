@@ -146,6 +146,9 @@ static bool differs_at(const char *differences, const struct field *f)
 /* A loop for each type, as the compiler knows it then. */
 #define LOAD_ALL(type)                                                                             \
     for (uint32_t i = 0; i < e->row_count; i++) {                                                  \
+        __builtin_prefetch(                                                                        \
+            (const char *) e->parts[i + PREFETCH_ROWS < e->row_count ? i + PREFETCH_ROWS : i] +    \
+            offset);                                                                               \
         values[i] = load_field(e, type, (const char *) e->parts[i] + offset);                      \
     }                                                                                              \
     break

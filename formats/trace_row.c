@@ -2,7 +2,6 @@
 
 #include "common/alloc.h"
 #include "common/sql_template.h"
-#include "formats/trace_layout.h"
 
 /* With its head and malloc's a huge page (rh_malloc_whole()). */
 enum { ROW_ARENA_CHUNK_BYTES = (2 << 20) - 256, LEARNED_CHUNK_BYTES = 4096 };
@@ -54,12 +53,6 @@ void rh_trace_row_store_clear(struct rh_trace_row_store *s)
     rh_intern_clear(&s->strings);
 }
 
-size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s)
-{
-    return s->arena.used_bytes + s->old.used_bytes + s->learned.used_bytes + s->templates.bytes +
-           s->strings.bytes;
-}
-
 void rh_trace_row_store_turn(struct rh_trace_row_store *s)
 {
     struct rh_arena filled = s->arena;
@@ -78,6 +71,7 @@ static uint32_t put_template(struct rh_trace_row_store *s, struct rh_span tmpl, 
             /* Most statements leave their session as it was: asked once a template. */
             .changes_state = rh_session_state_concerns(tmpl, true),
             .followers = {RH_NO_STRING, RH_NO_STRING},
+            .last = {RH_NO_STRING, RH_NO_STRING, RH_NO_STRING},
         };
     }
     return id;
@@ -146,6 +140,21 @@ static uint32_t put_string(struct rh_trace_row_store *store, struct rh_span s)
     return s.data ? rh_intern_put(&store->strings, s, NULL) : RH_NO_STRING;
 }
 
+static uint32_t put_known_string(struct rh_trace_row_store *store, struct rh_span s, uint32_t *last)
+{
+    if (*last == RH_NO_STRING || !rh_span_equal(store->strings.items[*last], s)) {
+        *last = put_string(store, s);
+    }
+    return *last;
+}
+
+/* The same where it probably is *last: what rows of one template say of themselves is alike. */
+static inline uint32_t put_string_again(struct rh_trace_row_store *store, struct rh_span s,
+                                        uint32_t *last)
+{
+    return s.data ? put_known_string(store, s, last) : RH_NO_STRING;
+}
+
 static unsigned kind_rank(uint8_t kind)
 {
     return kind == RH_KIND_OPEN ? 0 : rh_kind_has_ordinal((enum rh_kind) kind) ? 1 : 2;
@@ -162,11 +171,8 @@ bool rh_trace_row_precedes(const struct rh_trace_row *a, const struct rh_trace_r
     return kind_rank(a->kind) < kind_rank(b->kind);
 }
 
-int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns)
+int64_t rh_trace_row_units_slow(int64_t ns, int64_t unit_ns)
 {
-    if (ns == RH_TIME_UNKNOWN) {
-        return RH_INT_UNKNOWN;
-    }
     int64_t v = ns > RH_TRACE_TIME_MAX_NS ? RH_TRACE_TIME_MAX_NS : ns;
     v = v < -RH_TRACE_TIME_MAX_NS ? -RH_TRACE_TIME_MAX_NS : v;
     return unit_ns == 1000 ? v / 1000 - (v % 1000 < 0) : v;
@@ -252,8 +258,10 @@ static bool has_param_kinds(const struct rh_record *r)
     return any != 0;
 }
 
-static const struct rh_trace_row_extra *
-make_extra(const struct rh_record *r, struct rh_trace_row_store *store, int64_t unit_ns)
+static const struct rh_trace_row_extra *make_extra(const struct rh_record *r,
+                                                   struct rh_trace_row_strings *last,
+                                                   struct rh_trace_row_store *store,
+                                                   int64_t unit_ns)
 {
     if (!has_param_kinds(r) && !has_extra(r)) {
         return &rh_trace_row_no_extra;
@@ -261,11 +269,11 @@ make_extra(const struct rh_record *r, struct rh_trace_row_store *store, int64_t 
     struct rh_trace_row_extra *x = rh_arena_alloc(&store->arena, sizeof *x);
     *x = rh_trace_row_no_extra;
     make_param_kinds(x, r, &store->arena);
-    x->statement_name = put_string(store, r->statement_name);
+    x->statement_name = put_string_again(store, r->statement_name, &last->statement_name);
     x->portal_name = put_string(store, r->portal_name);
     x->application = put_string(store, r->application);
     x->prepare_text = put_string(store, r->prepare_text);
-    x->steps = put_string(store, r->steps);
+    x->steps = put_string_again(store, r->steps, &last->steps);
     x->parse = to_duration(r->outcome.parse_ns, unit_ns);
     x->bind = to_duration(r->outcome.bind_ns, unit_ns);
     x->execute = to_duration(r->outcome.execute_ns, unit_ns);
@@ -308,6 +316,9 @@ void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
                        int64_t unit_ns)
 {
     const struct rh_outcome *o = &r->outcome;
+    struct rh_trace_row_strings none = {RH_NO_STRING, RH_NO_STRING, RH_NO_STRING};
+    struct rh_trace_row_strings *last =
+        text->tmpl == RH_NO_STRING ? &none : &store->facts[text->tmpl].last;
     int64_t start = rh_trace_row_units(r->start_ns, unit_ns);
     /* Each member once, instead of all to 0 before. */
     row->session = NULL;
@@ -323,13 +334,13 @@ void rh_trace_row_make(struct rh_trace_row *row, const struct rh_record *r,
     row->flags = r->flags;
     row->values = make_values(r, text, &store->arena);
     row->sqlstate = o->sqlstate;
-    row->tag = put_string(store, o->tag);
+    row->tag = put_string_again(store, o->tag, &last->tag);
     row->results = o->results;
     row->kind = (uint8_t) r->kind;
     row->txn = r->txn;
     row->hold = (uint8_t) r->hold;
     row->tx_status = o->tx_status > 0 ? (uint8_t) o->tx_status : 0;
-    row->extra = make_extra(r, store, unit_ns);
+    row->extra = make_extra(r, last, store, unit_ns);
     row->run = make_run(&r->run, &store->arena, unit_ns);
 }
 

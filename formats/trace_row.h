@@ -12,6 +12,7 @@
 #include "common/template_match.h"
 #include "formats/record.h"
 #include "formats/session_state.h"
+#include "formats/trace_layout.h"
 #include "formats/value_column.h"
 
 #define RH_NO_STRING UINT32_MAX
@@ -108,11 +109,19 @@ struct rh_trace_row {
 extern const struct rh_trace_row_extra rh_trace_row_no_extra;
 extern const struct rh_trace_row_run rh_trace_row_no_run;
 
+/* Of a row, as the next one of its template will have them: numbers of strings, RH_NO_STRING. */
+struct rh_trace_row_strings {
+    uint32_t tag;
+    uint32_t statement_name;
+    uint32_t steps;
+};
+
 /* What is known of a template besides its text. */
 struct rh_trace_row_template {
     uint32_t slot_count;   /* what rh_template_slot_count() says */
     bool changes_state;    /* such a statement may change the session's state */
     uint32_t followers[2]; /* what came behind it, the latest first; RH_NO_STRING */
+    struct rh_trace_row_strings last;
     struct rh_template_match match;
 };
 
@@ -134,7 +143,11 @@ void rh_trace_row_store_init(struct rh_trace_row_store *s);
 void rh_trace_row_store_release(struct rh_trace_row_store *s);
 void rh_trace_row_store_clear(struct rh_trace_row_store *s);
 /* Bytes that rows of this store hold, and those that are gone but not cleared yet. */
-size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s);
+static inline size_t rh_trace_row_store_bytes(const struct rh_trace_row_store *s)
+{
+    return s->arena.used_bytes + s->old.used_bytes + s->learned.used_bytes + s->templates.bytes +
+           s->strings.bytes;
+}
 /* Nothing that stays is in `old`: it becomes the arena of new rows, and the arena the old one. */
 void rh_trace_row_store_turn(struct rh_trace_row_store *s);
 
@@ -151,9 +164,17 @@ uint32_t rh_trace_row_store_split(struct rh_trace_row_store *s, uint32_t last, s
 /* Of two rows of one session: a is before b, whatever came first. */
 bool rh_trace_row_precedes(const struct rh_trace_row *a, const struct rh_trace_row *b);
 
+/* Of times before 1970 and such as pass the limit. */
+int64_t rh_trace_row_units_slow(int64_t ns, int64_t unit_ns);
 /* A time in the file's unit, rounded down, kept within RH_TRACE_TIME_MAX_NS; unknown stays unknown.
  */
-int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns);
+static inline int64_t rh_trace_row_units(int64_t ns, int64_t unit_ns)
+{
+    if ((uint64_t) ns > (uint64_t) RH_TRACE_TIME_MAX_NS) {
+        return ns == RH_TIME_UNKNOWN ? RH_INT_UNKNOWN : rh_trace_row_units_slow(ns, unit_ns);
+    }
+    return unit_ns == 1000 ? (int64_t) ((uint64_t) ns / 1000) : ns;
+}
 
 /* A record's text, split. */
 struct rh_trace_row_text {

@@ -257,7 +257,7 @@ static int64_t place_in_session(struct rh_trace_writer *w, struct rh_trace_write
 
 static int64_t moved(int64_t t, int64_t shift, int64_t max)
 {
-    if (t == RH_INT_UNKNOWN || shift == 0) {
+    if (t == RH_INT_UNKNOWN) {
         return t;
     }
     int64_t sum;
@@ -273,6 +273,9 @@ static void move_row(struct rh_trace_row *row, int64_t start, bool was_known, in
     int64_t max = RH_TRACE_TIME_MAX_NS / unit_ns;
     int64_t shift = was_known ? start - row->start : 0;
     row->start = start;
+    if (shift == 0) {
+        return;
+    }
     row->first = moved(row->first, shift, max);
     row->done = moved(row->done, shift, max);
 }
@@ -311,12 +314,17 @@ static struct rh_trace_row *find_row(struct rh_trace_window *win,
     return NULL;
 }
 
+static void window_grow(struct rh_trace_window *win)
+{
+    RH_GROW(win->rows, win->count, win->cap);
+    win->starts = rh_realloc(win->starts, win->cap, sizeof *win->starts);
+}
+
 /* A row to be filled; the caller has filled win->starts before it adds the next one. */
-static struct rh_trace_row *window_add(struct rh_trace_window *win)
+static inline struct rh_trace_row *window_add(struct rh_trace_window *win)
 {
     if (win->count == win->cap) {
-        RH_GROW(win->rows, win->count, win->cap);
-        win->starts = rh_realloc(win->starts, win->cap, sizeof *win->starts);
+        window_grow(win);
     }
     return &win->rows[win->count++];
 }
@@ -362,7 +370,17 @@ static bool has_waste(const struct rh_trace_writer *w)
            s->templates.count > w->window_records || s->strings.count / 8 > w->window_records;
 }
 
-static void seal_if_full(struct rh_trace_writer *w)
+/* Asked for each record. */
+static inline bool may_be_full(const struct rh_trace_writer *w)
+{
+    const struct rh_trace_row_store *s = &w->window.store;
+    return w->window.count >= w->window_records || w->late.count >= LATE_RECORDS_MAX ||
+           s->templates.count > w->window_records || s->strings.count / 8 > w->window_records ||
+           rh_trace_row_store_bytes(s) > w->window_bytes ||
+           rh_trace_row_store_bytes(&w->late.store) > w->window_bytes / 2;
+}
+
+static void seal_full(struct rh_trace_writer *w)
 {
     struct rh_trace_row_store *store = &w->window.store;
     if (w->window.count >= w->window_records &&
@@ -458,7 +476,9 @@ int rh_trace_writer_add(struct rh_trace_writer *w, const struct rh_record *r, st
         }
         add_row(w, s, r, &text);
     }
-    seal_if_full(w);
+    if (may_be_full(w)) {
+        seal_full(w);
+    }
     return report_failure(w, err);
 }
 

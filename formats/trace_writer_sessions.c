@@ -203,6 +203,9 @@ static void apply_to(struct rh_trace_writer *w, struct rh_trace_writer_session *
     }
     bool named = row->kind != RH_KIND_QUERY && row->extra->statement_name != RH_NO_STRING;
     bool changes = store->facts[row->tmpl].changes_state || (row->flags & RH_FLAG_SQL_EXECUTE);
+    if (!named && !changes) {
+        return;
+    }
     uint64_t hash = named ? named_hash(row, store) : 0;
     uint64_t *group = s->known_names[hash >> 1 & 15];
     bool succeeded = row->sqlstate == 0 || row->sqlstate == RH_SQLSTATE_UNKNOWN;

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../lib/check.sh"
 
 # About a fifth more than was measured (gcc 12).
-instructions_max=5900
+instructions_max=5400
 
 [ "${RH_OPTIMISED:-}" = 1 ] || check_skip 'only an optimised build without sanitizers is counted'
 command -v valgrind >/dev/null || check_skip 'valgrind is not installed'

@@ -39,10 +39,10 @@ while read -r shape encode decode; do
     at_most "encode $shape" "$encode" "$(instructions "$shape" bench_encode bench_finish)"
     at_most "decode $shape" "$decode" "$(instructions "$shape" bench_decode)"
 done <<'END'
-text 1950 1000
-split 1750 1000
-extended 2500 1270
-prepared 2750 1320
+text 1710 1000
+split 1530 1000
+extended 2040 1270
+prepared 2230 1320
 END
 
 check_end

@@ -167,6 +167,33 @@ static void test_canonical_integers(void **state)
     assert_int_equal(rh_value_of(rh_span("1\0", 2)).tag, RH_VALUE_BYTES);
 }
 
+/* Each number of digits, and another byte in each place; in memory that ends with the text. */
+static void test_integers_of_all_lengths(void **state)
+{
+    (void) state;
+    static const char others[] = "/:a \0";
+    for (size_t n = 1; n <= 18; n++) {
+        char *text = rh_malloc(n);
+        char again[20];
+        for (size_t i = 0; i < n; i++) {
+            text[i] = (char) ('1' + (i * 7 + n) % 9);
+        }
+        struct rh_value v = rh_value_of(rh_span(text, n));
+        assert_int_equal(v.tag, RH_VALUE_INT);
+        assert_int_equal(rh_value_format(v.u.number, again), n);
+        assert_memory_equal(again, text, n);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t k = 0; k < sizeof others - 1; k++) {
+                char digit = text[i];
+                text[i] = others[k];
+                assert_int_equal(rh_value_of(rh_span(text, n)).tag, RH_VALUE_BYTES);
+                text[i] = digit;
+            }
+        }
+        rh_free(text);
+    }
+}
+
 static void check_values(const struct rh_span *texts, uint32_t n, uint32_t inline_max)
 {
     struct rh_trace_part part;
@@ -325,9 +352,13 @@ static void test_start_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ints_of_all_widths),    cmocka_unit_test(test_ints_that_repeat),
-        cmocka_unit_test(test_ints_that_lie),         cmocka_unit_test(test_canonical_integers),
-        cmocka_unit_test(test_value_mixes),           cmocka_unit_test(test_start_order),
+        cmocka_unit_test(test_ints_of_all_widths),
+        cmocka_unit_test(test_ints_that_repeat),
+        cmocka_unit_test(test_ints_that_lie),
+        cmocka_unit_test(test_canonical_integers),
+        cmocka_unit_test(test_integers_of_all_lengths),
+        cmocka_unit_test(test_value_mixes),
+        cmocka_unit_test(test_start_order),
         cmocka_unit_test(test_start_order_of_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

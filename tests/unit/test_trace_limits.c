@@ -255,6 +255,88 @@ static void test_all_different_texts(void **state)
     testing_remove(path);
 }
 
+static void fill_staying(struct rh_record *r, struct rh_param *param, char text[3][40], unsigned i)
+{
+    rh_record_init(r);
+    snprintf(text[0], sizeof text[0], "SELECT 'stays %u' || $1", i);
+    snprintf(text[1], sizeof text[1], "parameter %u", i);
+    snprintf(text[2], sizeof text[2], "name %u", i);
+    *param = (struct rh_param){.data = text[1], .len = (uint32_t) strlen(text[1]), .type = 25 + i};
+    r->kind = RH_KIND_EXECUTE;
+    r->session = 100 + i;
+    r->ordinal = 1;
+    r->start_ns = INT64_C(3600000000000) + i * INT64_C(1000000);
+    r->text = rh_span_cstr(text[0]);
+    r->statement_name = rh_span_cstr(text[2]);
+    r->params = param;
+    r->param_count = 1;
+    r->outcome.tag = rh_span_cstr(i % 2 ? "SELECT" : "FETCH");
+}
+
+/* Rows whose place is behind all others wait through many seals: what they point to stays. */
+static void check_rows_that_stay(uint64_t window_bytes)
+{
+    enum { WINDOW = 200, STAYING = 40, EACH = 90 };
+    char *path = testing_path("staying.trace");
+    struct rh_trace_header header = testing_header(RH_FILE_WORKLOAD);
+    struct rh_trace_writer_options options = {.window_records = WINDOW,
+                                              .window_bytes = window_bytes};
+    struct rh_trace_writer *w;
+    struct rh_error err = {0};
+    struct rh_record r;
+    struct rh_param param;
+    char text[3][40];
+    assert_int_equal(rh_trace_writer_open(&w, path, &header, &options, &err), 0);
+    for (unsigned i = 0; i < STAYING * EACH; i++) {
+        if (i % EACH == 0) {
+            fill_staying(&r, &param, text, i / EACH);
+            testing_add(w, &r);
+        }
+        rh_record_init(&r);
+        r.session = 1 + i % 4;
+        r.ordinal = i / 4 + 1;
+        r.start_ns = (int64_t) (i ^ 7) * 1000000;
+        snprintf(text[0], sizeof text[0], "SELECT %u, '%x'", i, i * 7);
+        r.text = rh_span_cstr(text[0]);
+        testing_add(w, &r);
+    }
+    testing_finish(w);
+    struct rh_trace_file *file = testing_open_file(path);
+    struct rh_trace_reader *reader;
+    struct rh_record got;
+    int64_t last = INT64_MIN;
+    assert_int_equal(rh_trace_reader_open(&reader, file, INT64_MIN, INT64_MAX, &err), 0);
+    for (unsigned i = 0; i < STAYING * EACH + STAYING; i++) {
+        assert_int_equal(rh_trace_reader_next(reader, &got, &err), 1);
+        assert_true(got.start_ns >= last);
+        last = got.start_ns;
+        if (i < STAYING * EACH) {
+            assert_in_range(got.session, 1, 4);
+            continue;
+        }
+        fill_staying(&r, &param, text, i - STAYING * EACH);
+        assert_int_equal(got.session, r.session);
+        testing_assert_text(&got, &r);
+        testing_assert_span(got.statement_name, r.statement_name, "name");
+        testing_assert_span(got.outcome.tag, r.outcome.tag, "tag");
+        assert_int_equal(got.param_count, 1);
+        assert_int_equal(got.params[0].type, param.type);
+        testing_assert_span(rh_span(got.params[0].data, got.params[0].len),
+                            rh_span(param.data, param.len), "parameter");
+    }
+    rh_trace_reader_close(reader);
+    rh_trace_file_close(file);
+    testing_remove(path);
+}
+
+static void test_rows_that_stay(void **state)
+{
+    (void) state;
+    check_rows_that_stay(0);
+    /* The window is cut by its bytes: all that stays is copied then. */
+    check_rows_that_stay(UINT64_C(24) << 10);
+}
+
 /* Sessions that have ended are forgotten, and what was said of them last is in the file. */
 static void test_many_sessions(void **state)
 {
@@ -411,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_most_parameters),
         cmocka_unit_test(test_records_over_the_limit),
         cmocka_unit_test(test_all_different_texts),
+        cmocka_unit_test(test_rows_that_stay),
         cmocka_unit_test(test_many_sessions),
         cmocka_unit_test(test_large_session_state),
         cmocka_unit_test(test_full_disk),
