@@ -13,9 +13,11 @@ root=$(mktemp -d "${TMPDIR:-/tmp}/pgrehearse-deb.XXXXXXXX")
 trap 'rm -rf --one-file-system "$root"' EXIT
 log=$root.log
 
+# With /proc, which /dev/fd leads to, in a mount namespace of its own.
 inside() {
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
-        DEBIAN_FRONTEND=noninteractive chroot "$root" "$@" </dev/null
+        DEBIAN_FRONTEND=noninteractive unshare --mount sh -c \
+        'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$root" "$@" </dev/null
 }
 say() {
     printf '%-58s %s\n' "$1" "$2"
@@ -40,7 +42,7 @@ say 'apt install ./pgrehearse-capture.deb brought' \
     "$(comm -13 "$root/before" "$root/after" | paste -sd ' ')"
 ! grep -qE 'libpq|libssl' <(comm -13 "$root/before" "$root/after") || fail 'capture pulled a library'
 say 'pgrehearse-capture --version' "$(inside pgrehearse-capture --version)"
-printf '%s\n' '2026-11-30 11:07:01.433 UTC,"shop","shop",77,"[local]",6a0c,1,"SELECT",2026-11-30 11:07:00 UTC,1/1,0,LOG,00000,"duration: 1.000 ms  statement: SELECT 1",,,,,,,,,"psql","client backend",,0' \
+printf '%s\n' '2026-11-30 11:07:01.433 UTC,"shop","shop",77,"[local]",6a0c1d04.4d,1,"SELECT",2026-11-30 11:07:00 UTC,1/1,0,LOG,00000,"duration: 1.000 ms  statement: SELECT 1",,,,,,,,,"psql","client backend",,0' \
     >"$root/tmp/a.csv"
 inside pgrehearse-capture log -q -o /tmp/a.trace /tmp/a.csv || fail 'capture does not run'
 say 'pgrehearse-capture log -o a.trace a.csv' "$(stat -c '%s bytes' "$root/tmp/a.trace")"
