@@ -300,7 +300,7 @@ static void fill_state(struct rh_session_state *state, const struct rh_block_sta
     const struct rh_block_list *list = &st->lists[s->list];
     for (uint32_t i = 0; i < list->item_count; i++) {
         const struct rh_block_item *item = &st->items[list->first_item + i];
-        rh_session_state_put(state, item->kind, item->name, item->text);
+        rh_session_state_put_typed(state, item->kind, item->name, item->text, item->types);
     }
     state->incomplete |= list->incomplete;
 }

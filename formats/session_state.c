@@ -88,7 +88,7 @@ const struct rh_state_item *rh_session_state_find(const struct rh_session_state 
 /* Removals are rare (DEALLOCATE, RESET), so the order and the slots are simply made anew. */
 static void remove_at(struct rh_session_state *s, uint32_t i)
 {
-    s->bytes -= s->items[i].name.len + s->items[i].text.len;
+    s->bytes -= s->items[i].name.len + s->items[i].text.len + s->items[i].types.len;
     rh_free((char *) s->items[i].name.data);
     memmove(&s->items[i], &s->items[i + 1], (s->count - i - 1) * sizeof *s->items);
     s->count--;
@@ -114,36 +114,61 @@ static void make_room(struct rh_session_state *s)
     }
 }
 
+/* With types both count. */
+static uint64_t hash_text(struct rh_span text, struct rh_span types)
+{
+    uint64_t hash = XXH3_64bits(text.data, text.len);
+    return types.len > 0 ? XXH3_64bits_withSeed(types.data, types.len, hash) : hash;
+}
+
 void rh_session_state_put(struct rh_session_state *s, enum rh_state_kind kind, struct rh_span name,
                           struct rh_span text)
 {
-    uint64_t text_hash = XXH3_64bits(text.data, text.len);
+    rh_session_state_put_typed(s, kind, name, text, RH_SPAN_NONE);
+}
+
+void rh_session_state_put_typed(struct rh_session_state *s, enum rh_state_kind kind,
+                                struct rh_span name, struct rh_span text, struct rh_span types)
+{
+    uint64_t text_hash = hash_text(text, types);
     int64_t old = find_item(s, kind, name);
     if (old >= 0) {
         struct rh_state_item *item = &s->items[old];
-        bool same = item->text_hash == text_hash && rh_span_equal(item->text, text);
+        bool same = item->text_hash == text_hash && rh_span_equal(item->text, text) &&
+                    rh_span_equal(item->types, types);
         if (same && (kind != RH_STATE_SETTING || (uint32_t) old == s->count - 1)) {
             return;
         }
         remove_at(s, (uint32_t) old);
     }
     if (s->count >= RH_STATE_ITEMS_MAX || name.len > RH_STATE_BYTES_MAX - s->bytes ||
-        text.len > RH_STATE_BYTES_MAX - s->bytes - name.len) {
+        text.len > RH_STATE_BYTES_MAX - s->bytes - name.len ||
+        types.len > RH_STATE_BYTES_MAX - s->bytes - name.len - text.len) {
         s->incomplete = true;
         return;
     }
     make_room(s);
-    char *copy = rh_malloc(name.len + text.len + 2);
+    char *copy = rh_malloc(name.len + text.len + types.len + 2);
     memcpy(copy, name.data, name.len);
     copy[name.len] = '\0';
     char *text_copy = copy + name.len + 1;
     memcpy(text_copy, text.data, text.len);
     text_copy[text.len] = '\0';
+    char *types_copy = text_copy + text.len + 1;
+    if (types.len > 0) {
+        memcpy(types_copy, types.data, types.len);
+    }
     uint64_t hash = hash_key(kind, name);
     s->slots[find_slot(s, kind, name, hash)] = s->count + 1;
-    s->items[s->count++] = (struct rh_state_item){kind, rh_span(copy, name.len),
-                                                  rh_span(text_copy, text.len), hash, text_hash};
-    s->bytes += name.len + text.len;
+    s->items[s->count++] = (struct rh_state_item){
+        .kind = kind,
+        .name = rh_span(copy, name.len),
+        .text = rh_span(text_copy, text.len),
+        .types = types.len > 0 ? rh_span(types_copy, types.len) : RH_SPAN_NONE,
+        .key_hash = hash,
+        .text_hash = text_hash,
+    };
+    s->bytes += name.len + text.len + types.len;
 }
 
 static void remove_kind(struct rh_session_state *s, bool settings)
@@ -273,17 +298,62 @@ static bool is_sent(const struct rh_record *r)
            r->hold != RH_REASON_ENCODING && r->hold != RH_REASON_REDACTED;
 }
 
+/* What a record does to the name of its statement. */
+enum effect { LEAVES, PREPARES, CLOSES };
+
+static enum effect effect_on_name(const struct rh_record *r)
+{
+    if (r->kind == RH_KIND_QUERY || r->statement_name.len == 0) {
+        return LEAVES;
+    }
+    if (r->steps.len == 0) {
+        return PREPARES; /* a log names what it executes */
+    }
+    enum effect effect = LEAVES;
+    for (size_t i = 0; i + 1 < r->steps.len; i += 2) {
+        char letter = r->steps.data[i];
+        effect = letter == 'C' ? CLOSES : strchr("PRBOA", letter) ? PREPARES : effect;
+    }
+    return effect;
+}
+
+/* As in Parse, up to the last that is known. */
+static void collect_types(const struct rh_record *r, struct rh_buf *types)
+{
+    uint32_t count = r->param_count;
+    while (count > 0 && r->params[count - 1].type == 0) {
+        count--;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        rh_buf_add_be32(types, r->params[i].type);
+    }
+}
+
+static void prepare(struct rh_session_state *s, const struct rh_record *r, struct rh_span text)
+{
+    struct rh_buf types;
+    rh_buf_init(&types, RH_STATE_BYTES_MAX);
+    collect_types(r, &types);
+    rh_session_state_remove(s, RH_STATE_PREPARE, r->statement_name);
+    rh_session_state_put_typed(s, RH_STATE_STATEMENT, r->statement_name, text, rh_buf_span(&types));
+    rh_buf_release(&types);
+}
+
 void rh_session_state_apply(struct rh_session_state *s, const struct rh_record *r)
 {
     bool failed = r->outcome.sqlstate != 0 && r->outcome.sqlstate != RH_SQLSTATE_UNKNOWN;
     bool has_text = r->text.data || r->tmpl.data;
+    enum effect effect = effect_on_name(r);
+    if (effect == CLOSES && !failed && is_sent(r)) {
+        apply_deallocate(s, r->statement_name);
+    }
     if (failed || !has_text || !is_sent(r) || !rh_kind_has_ordinal(r->kind)) {
         return;
     }
     if ((r->flags & RH_FLAG_SQL_EXECUTE) && r->prepare_text.data) {
         apply_text(s, r->prepare_text);
     }
-    bool named = r->kind != RH_KIND_QUERY && r->statement_name.len > 0;
+    bool named = effect == PREPARES;
     bool changes = rh_kind_is_statement(r->kind) &&
                    rh_session_state_concerns(r->tmpl.data ? r->tmpl : r->text, r->tmpl.data);
     if (!named && !changes) {
@@ -296,8 +366,7 @@ void rh_session_state_apply(struct rh_session_state *s, const struct rh_record *
         goto out;
     }
     if (named) {
-        rh_session_state_remove(s, RH_STATE_PREPARE, r->statement_name);
-        rh_session_state_put(s, RH_STATE_STATEMENT, r->statement_name, rh_buf_span(&whole));
+        prepare(s, r, rh_buf_span(&whole));
     }
     if (changes) {
         apply_text(s, rh_buf_span(&whole));
@@ -325,7 +394,8 @@ bool rh_session_state_equal(const struct rh_session_state *a, const struct rh_se
         const struct rh_state_item *x = &a->items[i];
         const struct rh_state_item *y = &b->items[i];
         if (x->key_hash != y->key_hash || x->text_hash != y->text_hash || x->kind != y->kind ||
-            !rh_span_equal(x->name, y->name) || !rh_span_equal(x->text, y->text)) {
+            !rh_span_equal(x->name, y->name) || !rh_span_equal(x->text, y->text) ||
+            !rh_span_equal(x->types, y->types)) {
             return false;
         }
     }

@@ -24,9 +24,11 @@ enum rh_state_kind {
 
 struct rh_state_item {
     enum rh_state_kind kind;
-    struct rh_span name; /* one piece of memory with the text, owned by the state */
+    struct rh_span name; /* one piece of memory with text and types, owned by the state */
     struct rh_span text;
-    uint64_t key_hash; /* of kind and name */
+    struct rh_span types; /* of a STATEMENT: of its parameters as in Parse, 4 bytes each,
+                             big-endian; none: left to the server */
+    uint64_t key_hash;    /* of kind and name */
     uint64_t text_hash;
 };
 
@@ -56,6 +58,8 @@ bool rh_session_state_concerns(struct rh_span text, bool is_template);
 /* Set one item directly (a reader does, from a block). */
 void rh_session_state_put(struct rh_session_state *s, enum rh_state_kind kind, struct rh_span name,
                           struct rh_span text);
+void rh_session_state_put_typed(struct rh_session_state *s, enum rh_state_kind kind,
+                                struct rh_span name, struct rh_span text, struct rh_span types);
 void rh_session_state_remove(struct rh_session_state *s, enum rh_state_kind kind,
                              struct rh_span name);
 const struct rh_state_item *rh_session_state_find(const struct rh_session_state *s,

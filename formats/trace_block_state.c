@@ -252,8 +252,29 @@ static int decode_sessions(struct decoder *d, bool with_lists)
     return in_order(d->st) ? decode_startup(d, &parts[RH_SESSION_STARTUP]) : -1;
 }
 
-static int decode_items(struct decoder *d, struct rh_mp *m, uint32_t total)
+/* Strings or nothing; a column that is absent has nothing. */
+static int decode_types(struct decoder *d, struct rh_mp *m, uint32_t total, bool present,
+                        struct rh_int_column *types)
 {
+    *types = (struct rh_int_column){.constant = RH_INT_UNKNOWN};
+    if (!present) {
+        return 0;
+    }
+    if (rh_int_column_get(m, total, d->arena, types) != 0) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        int64_t v = rh_int_column_at(types, i);
+        if (v != RH_INT_UNKNOWN && (v < 0 || v >= (int64_t) d->st->string_count)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int decode_items(struct decoder *d, struct rh_mp *m, uint32_t total, bool has_types)
+{
+    struct rh_int_column types;
     struct rh_int_column kinds;
     struct rh_int_column names;
     struct rh_int_column texts;
@@ -262,7 +283,8 @@ static int decode_items(struct decoder *d, struct rh_mp *m, uint32_t total)
         rh_int_column_get(m, total, d->arena, &texts) != 0 ||
         !rh_int_column_within(&kinds, total, RH_STATE_STATEMENT, RH_STATE_SETTING) ||
         !rh_int_column_within(&names, total, 0, (int64_t) d->st->string_count - 1) ||
-        !rh_int_column_within(&texts, total, 0, (int64_t) d->st->string_count - 1)) {
+        !rh_int_column_within(&texts, total, 0, (int64_t) d->st->string_count - 1) ||
+        decode_types(d, m, total, has_types, &types) != 0) {
         return -1;
     }
     d->st->items = rh_arena_alloc(d->arena, total * sizeof *d->st->items);
@@ -272,6 +294,7 @@ static int decode_items(struct decoder *d, struct rh_mp *m, uint32_t total)
             (enum rh_state_kind) rh_int_column_at(&kinds, i),
             string_at(d, &names, i),
             string_at(d, &texts, i),
+            string_at(d, &types, i),
         };
     }
     return 0;
@@ -283,13 +306,15 @@ static int decode_lists(struct decoder *d)
     struct rh_int_column counts;
     struct rh_int_column incomplete;
     uint32_t n;
+    uint32_t parts = 0;
+    struct rh_mp head = *m;
     if (get_part_count(m, 6, RH_BLOCK_SESSIONS_MAX, &n) != 0) {
         return -1;
     }
     if (n == 0) {
         return 0;
     }
-    if (rh_int_column_get(m, n, d->arena, &counts) != 0 ||
+    if (rh_mp_get_array(&head, &parts) != 0 || rh_int_column_get(m, n, d->arena, &counts) != 0 ||
         rh_int_column_get(m, n, d->arena, &incomplete) != 0 ||
         !rh_int_column_within(&counts, n, 0, RH_BLOCK_STATE_ITEMS_MAX)) {
         return -1;
@@ -306,7 +331,7 @@ static int decode_lists(struct decoder *d)
             (struct rh_block_list){total, count, rh_int_column_at(&incomplete, i) != 0};
         total += count;
     }
-    return decode_items(d, m, total);
+    return decode_items(d, m, total, parts > 6);
 }
 
 static int decode_state(struct decoder *d, struct rh_span raw, bool all)

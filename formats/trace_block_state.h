@@ -37,6 +37,7 @@ struct rh_block_item {
     enum rh_state_kind kind;
     struct rh_span name;
     struct rh_span text;
+    struct rh_span types;
 };
 
 struct rh_block_state {

@@ -147,6 +147,19 @@ static void put_list_heads(struct rh_trace_encoder *e, uint32_t list_count)
     rh_int_column_put(&e->state, flat + list_count, list_count);
 }
 
+static bool has_types(const struct rh_trace_encoder *e)
+{
+    for (uint32_t i = 0; i < e->session_count; i++) {
+        const struct rh_trace_writer_session *s = e->sessions[i];
+        for (uint32_t j = 0; s->block_list_serial == e->serial && j < s->state.count; j++) {
+            if (s->state.items[j].types.len > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool put_lists(struct rh_trace_encoder *e, uint32_t list_count)
 {
     uint64_t total = 0;
@@ -158,11 +171,12 @@ static bool put_lists(struct rh_trace_encoder *e, uint32_t list_count)
         return false;
     }
     rh_mp_put_int(&e->state.raw, RH_STATE_KEY_LISTS);
-    rh_mp_put_array(&e->state.raw, 6);
+    uint32_t columns = has_types(e) ? 4 : 3;
+    rh_mp_put_array(&e->state.raw, 3 + columns);
     rh_mp_put_int(&e->state.raw, list_count);
     put_list_heads(e, list_count);
     uint32_t n = (uint32_t) total;
-    int64_t *flat = rh_trace_encode_flat(e, 3 * n);
+    int64_t *flat = rh_trace_encode_flat(e, 4 * n);
     uint32_t k = 0;
     for (uint32_t i = 0; i < e->session_count; i++) {
         const struct rh_trace_writer_session *s = e->sessions[i];
@@ -170,9 +184,10 @@ static bool put_lists(struct rh_trace_encoder *e, uint32_t list_count)
             flat[k] = s->state.items[j].kind;
             flat[n + k] = rh_trace_encode_string(e, s->state.items[j].name);
             flat[2 * n + k] = rh_trace_encode_string(e, s->state.items[j].text);
+            flat[3 * n + k] = rh_trace_encode_string(e, s->state.items[j].types);
         }
     }
-    for (uint32_t c = 0; c < 3; c++) {
+    for (uint32_t c = 0; c < columns; c++) {
         rh_int_column_put(&e->state, flat + (size_t) c * n, n);
     }
     return true;

@@ -438,6 +438,18 @@ static struct rh_span string_of(const struct rh_trace_row_store *store, uint32_t
     return id == RH_NO_STRING ? RH_SPAN_NONE : store->strings.items[id];
 }
 
+/* The types alone. */
+static void set_param_types(const struct rh_trace_row *row, struct rh_arena *arena,
+                            struct rh_record *r)
+{
+    struct rh_param *params = rh_arena_alloc(arena, row->param_count * sizeof *params);
+    for (uint32_t i = 0; i < row->param_count; i++) {
+        params[i] = (struct rh_param){.type = row->extra->param_types[i]};
+    }
+    r->params = params;
+    r->param_count = row->param_count;
+}
+
 void rh_trace_row_record(const struct rh_trace_row *row, const struct rh_trace_row_store *store,
                          struct rh_arena *arena, struct rh_record *r)
 {
@@ -451,6 +463,10 @@ void rh_trace_row_record(const struct rh_trace_row *row, const struct rh_trace_r
     r->outcome.sqlstate = row->sqlstate;
     r->statement_name = string_of(store, row->extra->statement_name);
     r->prepare_text = string_of(store, row->extra->prepare_text);
+    r->steps = string_of(store, row->extra->steps);
+    if (row->extra->param_types) {
+        set_param_types(row, arena, r);
+    }
     if (row->tmpl == RH_NO_STRING) {
         return;
     }

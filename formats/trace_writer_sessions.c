@@ -194,15 +194,29 @@ static bool know_name(uint64_t group[4], uint64_t hash)
     return false;
 }
 
+/* A Close of its statement may be among its steps. */
+static bool closes_name(const struct rh_trace_row *row, const struct rh_trace_row_store *store)
+{
+    if (row->extra->steps == RH_NO_STRING || row->extra->statement_name == RH_NO_STRING) {
+        return false;
+    }
+    struct rh_span steps = store->strings.items[row->extra->steps];
+    return memchr(steps.data, 'C', steps.len);
+}
+
 /* What a row makes of session s, which is the row's own or goes on for it. */
 static void apply_to(struct rh_trace_writer *w, struct rh_trace_writer_session *s,
                      const struct rh_trace_row *row, const struct rh_trace_row_store *store)
 {
-    if (row->tmpl == RH_NO_STRING) {
+    bool closes = closes_name(row, store);
+    bool has_text = row->tmpl != RH_NO_STRING;
+    if (!has_text && !closes) {
         return;
     }
-    bool named = row->kind != RH_KIND_QUERY && row->extra->statement_name != RH_NO_STRING;
-    bool changes = store->facts[row->tmpl].changes_state || (row->flags & RH_FLAG_SQL_EXECUTE);
+    bool named =
+        has_text && row->kind != RH_KIND_QUERY && row->extra->statement_name != RH_NO_STRING;
+    bool changes = closes || (has_text && store->facts[row->tmpl].changes_state) ||
+                   (row->flags & RH_FLAG_SQL_EXECUTE);
     if (!named && !changes) {
         return;
     }
@@ -286,7 +300,7 @@ bool rh_trace_writer_hand_over(struct rh_trace_writer *from, struct rh_trace_wri
     heir->last_start = s->last_start;
     for (uint32_t i = 0; i < s->state.count; i++) {
         const struct rh_state_item *item = &s->state.items[i];
-        rh_session_state_put(&heir->state, item->kind, item->name, item->text);
+        rh_session_state_put_typed(&heir->state, item->kind, item->name, item->text, item->types);
     }
     heir->state.incomplete |= s->state.incomplete;
     apply_waiting(from, s, heir);

@@ -1,8 +1,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/clock.h"
 #include "common/sql_effect.h"
+#include "formats/pg_frontend.h"
 #include "formats/pg_write.h"
 #include "replay/session_parts.h"
 #include "replay/step_play.h"
@@ -498,6 +500,21 @@ void rh_replay_session_finish_exchange(struct rh_replay_session *s, int64_t now_
     s->state = RH_REPLAY_IDLE;
 }
 
+static int write_typed_parse(struct rh_replay_session *s, const struct rh_state_item *item,
+                             struct rh_error *err)
+{
+    struct rh_pg_parse parse = {.types = item->types,
+                                .type_count = (uint16_t) (item->types.len / 4)};
+    uint32_t *types = rh_calloc((size_t) parse.type_count + 1, sizeof *types);
+    for (uint32_t i = 0; i < parse.type_count; i++) {
+        types[i] = rh_pg_parse_type(&parse, i);
+    }
+    int rc =
+        rh_pg_write_parse(&s->worker->out, item->name, item->text, types, parse.type_count, err);
+    rh_free(types);
+    return rc;
+}
+
 /* Put the messages that make an item again into worker->out; false if there is nothing to send. */
 static bool build_restore(struct rh_replay_session *s, const struct rh_state_item *item)
 {
@@ -508,8 +525,7 @@ static bool build_restore(struct rh_replay_session *s, const struct rh_state_ite
     switch (item->kind) {
     case RH_STATE_STATEMENT:
         s->request.extended = true;
-        return rh_pg_write_parse(out, item->name, item->text, NULL, 0, &err) == 0 &&
-               rh_pg_write_sync(out, &err) == 0;
+        return write_typed_parse(s, item, &err) == 0 && rh_pg_write_sync(out, &err) == 0;
     case RH_STATE_PREPARE:
         return rh_pg_write_query(out, item->text, &err) == 0;
     case RH_STATE_SETTING:

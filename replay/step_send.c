@@ -55,7 +55,6 @@ static int write_step(struct rh_step_play *p, struct rh_step_flight *f, const st
     if (parse && rh_step_write('P', r, rh_buf_span(&w->text), arena, &w->out, &err) == 0) {
         rh_step_gate_note_extra(&p->gate, 'P');
         rh_step_ask(p, f, 'P');
-        w->tally.prepares_sent++;
         p->is_fresh = false;
     }
     if (rh_step_write(letter, r, rh_buf_span(&w->text), arena, &w->out, &err) != 0) {

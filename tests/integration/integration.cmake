@@ -67,11 +67,13 @@ if(RH_BUILD_CAPTURE AND RH_BUILD_REPLAY)
         rh_no_lto(${program})
         target_link_libraries(${program} PRIVATE rh_capture)
     endforeach()
-    add_test(NAME integration.replay_wire
-        COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_wire.sh")
-    set_tests_properties(integration.replay_wire PROPERTIES
-        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    foreach(name wire steps)
+        add_test(NAME integration.replay_${name}
+            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_${name}.sh")
+        set_tests_properties(integration.replay_${name} PROPERTIES
+            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    endforeach()
 endif()
 
 # Live captures, by the command.

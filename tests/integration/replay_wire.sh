@@ -2,66 +2,19 @@
 # Real clients captured from the wire and replayed on a clone, whose own traffic is captured too: its clients
 # said the same, message by message and byte for byte, and the answers were of the same kind.
 set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/lib/server.sh
-source "$here/../lib/server.sh"
-# shellcheck source=tests/lib/check.sh
-source "$here/../lib/check.sh"
+# shellcheck source=tests/integration/wire_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/wire_lib.sh"
 
-[ -x "${RH_BIN:?}/wire_messages" ] || { echo 'SKIPPED: wire_messages was not built'; exit 77; }
-server_find 2>/dev/null || { echo 'SKIPPED: no PostgreSQL server'; exit 77; }
-command -v tcpdump >/dev/null || { echo 'SKIPPED: no tcpdump'; exit 77; }
-server_begin || exit 1
-check_begin
-
-data=$SERVER_ROOT/production
-server_new "$data" || exit 1
-server_configure "$data" <<<'autovacuum = off'
-server_start "$data" free || exit 1
-server_psql "$data" -c 'CREATE DATABASE bank'
+wire_begin
 pgbench -i -q -s 1 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres bank 2>/dev/null || exit 1
 server_psql "$data" -d bank -c 'CREATE TABLE t (a int PRIMARY KEY, b text, c float8)' \
     -c "INSERT INTO t SELECT g, 'row ' || g, g / 3.0 FROM generate_series(1, 1000) AS g"
 server_stop "$data"
-server_copy "$data" "$SERVER_ROOT/candidate" || exit 1
+wire_clone candidate
 server_start "$data" free || exit 1
 port=$SERVER_PORT
 
-tcpdump_pid=
-# capture_start PORT FILE.pcap: returns once packets are taken; skips the test where that is not allowed.
-capture_start() {
-    tcpdump -i lo -B 65536 -s 0 -U -w "$2" "tcp port $1" 2>"$WORK/tcpdump.err" &
-    tcpdump_pid=$!
-    for _ in {1..100}; do
-        grep -q 'listening on' "$WORK/tcpdump.err" && return 0
-        kill -0 "$tcpdump_pid" 2>/dev/null || break
-        sleep 0.1
-    done
-    check_skip "tcpdump cannot capture here: $(tail -n 1 "$WORK/tcpdump.err")"
-}
-
-# It takes what the kernel has kept when it is asked to end.  A last connection shows that all before
-# it was written.
-capture_stop() {
-    local mark size=0
-    for _ in {1..100}; do
-        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
-        mark=$(stat -c %s "$2")
-        [ "$mark" = "$size" ] || [ "$size" = 0 ] || break
-        size=$mark
-        sleep 0.1
-    done
-    sleep 0.3
-    kill -INT "$tcpdump_pid"
-    wait "$tcpdump_pid"
-    check_equal "packets of $2 dropped" 0 "$(sed -n 's/^\([0-9]*\) packets dropped by kernel$/\1/p' "$WORK/tcpdump.err")"
-}
-
-export PGHOST=127.0.0.1 PGUSER=postgres PGDATABASE=bank PGPORT=$port PGSSLMODE=disable PGGSSENCMODE=disable
-talk() {
-    check_run 0 "$RH_BIN/wire_talker" "$port" postgres bank "$1" "$WORK/$1.script"
-}
-
+export PGHOST=127.0.0.1 PGUSER=postgres PGDATABASE=bank PGPORT=$port
 capture_start "$port" "$WORK/production.pcap"
 
 # Large objects by function calls: first, so that they have the same numbers on the clone.

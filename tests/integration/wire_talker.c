@@ -17,6 +17,8 @@
  *   > send what is collected in one piece, which "?" does too
  *   ? TYPE COUNT   wait for so many messages of this type, errors not expected are told
  *   gone           close the connection without Terminate
+ *   cancel         send a CancelRequest for this connection, and wait until it is taken
+ *   pause MS       wait (a place in time, not for something to happen)
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,6 +28,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "formats/pg_message.h"
 #include "formats/pg_scan.h"
 #include "formats/pg_write.h"
 
@@ -34,6 +37,10 @@ enum { VALUES_MAX = 16, FIELDS_MAX = 8, VALUE_BYTES = 256 };
 static struct rh_buf out;
 static struct rh_pg_scan scan;
 static int fd;
+static struct sockaddr_in address;
+static uint32_t backend_pid;
+static char key[256];
+static size_t key_len;
 static int line_number;
 
 static void die(const char *what)
@@ -52,6 +59,15 @@ static void push(void)
         at += (size_t) n;
     }
     rh_buf_clear(&out);
+}
+
+static void keep_key(struct rh_span body)
+{
+    struct rh_span found;
+    if (rh_pg_key_decode(body, &backend_pid, &found) == 0) {
+        memcpy(key, found.data, found.len);
+        key_len = found.len;
+    }
 }
 
 /* Read until so many messages of the type have come.  Bytes beyond them are kept. */
@@ -76,6 +92,9 @@ static void await(char type, int count)
             die("the answer is not of the protocol");
         }
         at += (size_t) used;
+        if (ev.type == 'K') {
+            keep_key(ev.body);
+        }
         count -= ev.type == type;
         count -= type == 'D' ? (int) ev.rows : 0;
     }
@@ -182,6 +201,44 @@ static void need(int found, int wanted)
     }
 }
 
+static int open_socket(void)
+{
+    int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s < 0 || connect(s, (const struct sockaddr *) &address, sizeof address) != 0) {
+        die("connect");
+    }
+    return s;
+}
+
+/* The server closes the connection when it has sent the signal. */
+static void cancel(void)
+{
+    char nothing;
+    int own = fd;
+    push();
+    fd = open_socket();
+    rh_pg_write_cancel(&out, backend_pid, rh_span(key, key_len), NULL);
+    push();
+    while (recv(fd, &nothing, 1, 0) > 0) {
+    }
+    close(fd);
+    fd = own;
+}
+
+/* Words in place of a message. */
+static bool take_word(char *line)
+{
+    if (strcmp(line, "cancel") == 0) {
+        cancel();
+    } else if (strncmp(line, "pause ", 6) == 0) {
+        push();
+        usleep((useconds_t) strtoul(line + 6, NULL, 10) * 1000);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void take_line(char *line)
 {
     char *f[FIELDS_MAX];
@@ -247,13 +304,10 @@ static void take_line(char *line)
 
 static void log_in(char **argv)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t) strtoul(argv[1], NULL, 10)),
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof address) != 0) {
-        die("connect");
-    }
+    address = (struct sockaddr_in){.sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t) strtoul(argv[1], NULL, 10)),
+                                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    fd = open_socket();
     const char *const words[] = {"user", argv[2], "database", argv[3], "application_name", argv[4]};
     rh_buf_add_be32(&out, 0);
     rh_buf_add_be32(&out, 196608);
@@ -286,7 +340,7 @@ int main(int argc, char **argv)
         line_number++;
         line[strcspn(line, "\n")] = '\0';
         gone = strcmp(line, "gone") == 0;
-        if (!gone) {
+        if (!gone && !take_word(line)) {
             take_line(line);
         }
     }

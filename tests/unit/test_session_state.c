@@ -203,12 +203,73 @@ static void test_words(void **state)
     assert_int_equal(text[14], '4');
 }
 
+/* One that was captured from the wire: its steps tell what is prepared, with which types. */
+static void apply_steps(struct rh_session_state *s, const char *steps, const uint32_t *types,
+                        uint32_t count)
+{
+    struct rh_record r;
+    struct rh_param params[4] = {{0}};
+    char pairs[16] = {0};
+    rh_record_init(&r);
+    r.kind = RH_KIND_EXECUTE;
+    r.outcome.sqlstate = 0;
+    r.statement_name = rh_span_cstr("s");
+    r.text = rh_span_cstr("SELECT $1");
+    for (size_t i = 0; steps[i]; i++) {
+        pairs[2 * i] = steps[i];
+    }
+    r.steps = rh_span(pairs, 2 * strlen(steps));
+    for (uint32_t i = 0; i < count; i++) {
+        params[i].type = types[i];
+    }
+    r.params = params;
+    r.param_count = count;
+    rh_session_state_apply(s, &r);
+}
+
+static void test_steps(void **state)
+{
+    (void) state;
+    static const uint32_t types[] = {20, 0, 0x01020304, 0};
+    struct rh_session_state s;
+    struct rh_session_state other;
+    rh_session_state_init(&s);
+    rh_session_state_init(&other);
+    apply_steps(&s, "PtS", types, 4);
+    const struct rh_state_item *item =
+        rh_session_state_find(&s, RH_STATE_STATEMENT, rh_span_cstr("s"));
+    assert_non_null(item);
+    assert_int_equal(item->types.len, 12);
+    assert_memory_equal(item->types.data, "\0\0\0\x14\0\0\0\0\1\2\3\4", 12);
+    uint64_t typed = rh_session_state_digest(&s);
+    apply_steps(&s, "BES", types, 4); /* the same again */
+    assert_int_equal(rh_session_state_digest(&s), typed);
+    apply_steps(&other, "PS", NULL, 0);
+    assert_false(rh_session_state_equal(&s, &other));
+    assert_int_not_equal(rh_session_state_digest(&other), typed);
+    apply_steps(&s, "ES", NULL, 0); /* a portal's execution leaves its statement alone */
+    assert_int_equal(rh_session_state_digest(&s), typed);
+    apply_steps(&s, "CS", NULL, 0);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(s.bytes, 0);
+    apply_steps(&s, "CRBES", types, 1); /* closed, and made anew */
+    expect(&s, RH_STATE_STATEMENT, "s", "SELECT $1");
+    apply_steps(&s, "BECS", types, 1);
+    assert_int_equal(s.count, 0);
+    rh_session_state_release(&s);
+    rh_session_state_release(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_settings), cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_bounds),   cmocka_unit_test(test_equal_and_digest),
-        cmocka_unit_test(test_sqlstate), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_equal_and_digest),
+        cmocka_unit_test(test_sqlstate),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,6 +186,9 @@ static void add_text(struct rh_trace_writer *w, uint64_t ordinal, enum rh_kind k
     r.outcome.done_ns = r.start_ns + 1000;
     r.statement_name = rh_span_cstr(name);
     r.text = rh_span_cstr(text);
+    const struct rh_param param = {.type = 20};
+    r.params = &param;
+    r.param_count = name && ordinal == 3; /* only its first Parse tells a type */
     testing_add(w, &r);
 }
 
@@ -199,6 +202,9 @@ static void check_state(const struct rh_session_state *s, enum rh_state_kind kin
     }
     assert_non_null(item);
     rh_assert_span(item->text, text);
+    bool typed = strcmp(text, "SELECT $1") == 0;
+    assert_int_equal(item->types.len, typed ? 4 : 0);
+    assert_true(!typed || memcmp(item->types.data, "\0\0\0\x14", 4) == 0);
 }
 
 /* Ten statements, in blocks of three: from any point the state is what came before. */
