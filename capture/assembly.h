@@ -73,12 +73,6 @@ void rh_assemble_hold(struct rh_assembler *a, struct rh_log_session *s, struct r
 void rh_assemble_unhold(struct rh_assembler *a, struct rh_pending *p);
 
 /* assemble_keep.c */
-enum rh_keep {
-    RH_KEEP,
-    RH_KEEP_ALONE, /* out of a transaction that is not kept */
-    RH_KEEP_NOT,
-};
-
 /* What the filters say to a statement whose marks are set. */
 enum rh_keep rh_assemble_judge(struct rh_assembler *a, struct rh_log_session *s,
                                const struct rh_pending *p, const struct rh_statement_class *c,

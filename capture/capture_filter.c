@@ -36,6 +36,19 @@ int rh_capture_filter_add_patterns(struct rh_capture_filter *f, const struct rh_
     return compile(exclude, &f->exclude, &f->exclude_count, err);
 }
 
+int rh_capture_filter_open(struct rh_capture_filter *f, const struct rh_capture_options *o,
+                           struct rh_error *err)
+{
+    rh_capture_filter_init(f);
+    f->from_ns = o->from_ns;
+    f->to_ns = o->to_ns;
+    f->users = o->users;
+    f->databases = o->databases;
+    f->applications = o->applications;
+    rh_capture_filter_sample(f, o->sample);
+    return rh_capture_filter_add_patterns(f, &o->include, &o->exclude, err);
+}
+
 void rh_capture_filter_release(struct rh_capture_filter *f)
 {
     for (uint32_t i = 0; i < f->include_count; i++) {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/capture_options.h"
 #include "common/opt.h"
 #include "common/regex.h"
 #include "common/span.h"
@@ -31,6 +32,9 @@ struct rh_capture_filter {
 };
 
 void rh_capture_filter_init(struct rh_capture_filter *f);
+/* As the command line says; to be released also when it fails. */
+int rh_capture_filter_open(struct rh_capture_filter *f, const struct rh_capture_options *o,
+                           struct rh_error *err);
 int rh_capture_filter_add_patterns(struct rh_capture_filter *f, const struct rh_str_list *include,
                                    const struct rh_str_list *exclude, struct rh_error *err);
 /* Not the lists, whose strings belong to argv. */

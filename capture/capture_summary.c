@@ -8,8 +8,6 @@
 #include "capture/summary_text.h"
 #include "common/clock.h"
 
-enum { STATES_SHOWN = 8 };
-
 static void print_input(const struct rh_capture_summary *m, FILE *out)
 {
     const struct rh_log_reader_counts *c = m->counts;
@@ -99,23 +97,6 @@ static void print_sessions(const struct rh_capture_stats *s, FILE *out)
     }
 }
 
-static void print_errors(const struct rh_capture_stats *s, FILE *out)
-{
-    uint64_t others = 0;
-    for (uint32_t i = 0; i < s->error_count; i++) {
-        char text[6];
-        if (i < STATES_SHOWN) {
-            fprintf(out, "             %9" PRIu64 "  %s\n", s->errors[i].count,
-                    rh_sqlstate_unpack(s->errors[i].sqlstate, text));
-        } else {
-            others += s->errors[i].count;
-        }
-    }
-    if (others > 0) {
-        fprintf(out, "             %9" PRIu64 "  of other states\n", others);
-    }
-}
-
 static void print_statements(const struct rh_capture_stats *s, FILE *out)
 {
     uint64_t statements = rh_capture_stats_statements(s);
@@ -133,15 +114,7 @@ static void print_statements(const struct rh_capture_stats *s, FILE *out)
                 s->kinds[RH_KIND_FETCH], s->kinds[RH_KIND_FETCH] == 1 ? "" : "es",
                 s->kinds[RH_KIND_PROTOCOL]);
     }
-    if (s->filtered > 0) {
-        fprintf(out, "             %" PRIu64 " left out by the filters\n", s->filtered);
-    }
-    if (s->carried > 0) {
-        fprintf(out,
-                "             %" PRIu64 " of them SETs and PREPAREs of before what is kept, put in "
-                "front of it\n",
-                s->carried);
-    }
+    rh_summary_filtered(s, out);
     if (s->outcome_unknown > 0) {
         fprintf(out, "             %" PRIu64 " of unknown outcome\n", s->outcome_unknown);
     }
@@ -151,25 +124,7 @@ static void print_statements(const struct rh_capture_stats *s, FILE *out)
             fprintf(out, ", %" PRIu64 " of them known from their error alone", s->error_only);
         }
         fputc('\n', out);
-        print_errors(s, out);
-    }
-}
-
-static void print_held(const struct rh_capture_stats *s, FILE *out)
-{
-    uint64_t held = 0;
-    for (int i = 0; i < RH_REASON_COUNT; i++) {
-        held += s->held[i];
-    }
-    if (held == 0) {
-        return;
-    }
-    fprintf(out, "not replayable %" PRIu64 "\n", held);
-    for (int i = 0; i < RH_REASON_COUNT; i++) {
-        if (s->held[i] > 0) {
-            fprintf(out, "             %9" PRIu64 "  %s\n", s->held[i],
-                    rh_reason_text((enum rh_reason) i));
-        }
+        rh_summary_errors(s, out);
     }
 }
 
@@ -217,14 +172,6 @@ static void print_missing(const struct rh_capture_summary *m, FILE *out)
     fputc('\n', out);
 }
 
-static void print_runaways(const char *option, uint64_t count, FILE *out)
-{
-    if (count > 0) {
-        fprintf(out, "ran away     a pattern of %s on %" PRIu64 " text%s, left out\n", option,
-                count, rh_plural(count));
-    }
-}
-
 void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
 {
     rh_capture_stats_sort(m->stats);
@@ -232,9 +179,9 @@ void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
     print_bad(m->counts, out);
     print_sessions(m->stats, out);
     print_statements(m->stats, out);
-    print_runaways("--include", m->include_runaways, out);
-    print_runaways("--exclude", m->exclude_runaways, out);
-    print_held(m->stats, out);
+    rh_summary_runaways("--include", m->include_runaways, out);
+    rh_summary_runaways("--exclude", m->exclude_runaways, out);
+    rh_summary_held(m->stats, out);
     print_missing(m, out);
     if (m->redacted) {
         fputs("redacted     all literals, parameters and comments: the trace feeds only the diff, "
@@ -250,15 +197,6 @@ void rh_capture_summary_print(const struct rh_capture_summary *m, FILE *out)
     }
 }
 
-static void note_count(struct rh_trace_writer *w, const char *name, uint64_t count)
-{
-    char text[24];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%" PRIu64, count);
-        rh_trace_writer_note(w, name, rh_span_cstr(text));
-    }
-}
-
 void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace_writer *w)
 {
     const struct rh_capture_stats *s = m->stats;
@@ -266,31 +204,31 @@ void rh_capture_summary_note(const struct rh_capture_summary *m, struct rh_trace
     if (s->server_version[0] != '\0') {
         rh_trace_writer_note(w, "server_version", rh_span_cstr(s->server_version));
     }
-    note_count(w, "log_files", m->file_count);
-    note_count(w, "log_records", c->records);
-    note_count(w, "log_bytes", c->bytes);
-    note_count(w, "log_bad_records", rh_log_reader_bad(c));
-    note_count(w, "log_missing_lines", s->missing_lines);
-    note_count(w, "log_repeated_records", s->repeated);
-    note_count(w, "log_records_out_of_order", s->disordered);
-    note_count(w, "log_executions_without_text", s->textless);
-    note_count(w, "log_errors_without_statement", s->errors_without_text);
-    note_count(w, "log_plans", s->plans);
-    note_count(w, "log_audits", s->audits);
-    note_count(w, "filtered_statements", s->filtered);
-    note_count(w, "include_pattern_ran_away", m->include_runaways);
-    note_count(w, "exclude_pattern_ran_away", m->exclude_runaways);
-    note_count(w, "sessions_given_up", s->retired);
-    note_count(w, "sessions_given_up_too_early", s->resumed);
-    note_count(w, "filtered_sessions", s->sessions_filtered);
-    note_count(w, "statements_from_before", s->carried);
-    note_count(w, "redacted", m->redacted);
+    rh_summary_note(w, "log_files", m->file_count);
+    rh_summary_note(w, "log_records", c->records);
+    rh_summary_note(w, "log_bytes", c->bytes);
+    rh_summary_note(w, "log_bad_records", rh_log_reader_bad(c));
+    rh_summary_note(w, "log_missing_lines", s->missing_lines);
+    rh_summary_note(w, "log_repeated_records", s->repeated);
+    rh_summary_note(w, "log_records_out_of_order", s->disordered);
+    rh_summary_note(w, "log_executions_without_text", s->textless);
+    rh_summary_note(w, "log_errors_without_statement", s->errors_without_text);
+    rh_summary_note(w, "log_plans", s->plans);
+    rh_summary_note(w, "log_audits", s->audits);
+    rh_summary_note(w, "filtered_statements", s->filtered);
+    rh_summary_note(w, "include_pattern_ran_away", m->include_runaways);
+    rh_summary_note(w, "exclude_pattern_ran_away", m->exclude_runaways);
+    rh_summary_note(w, "sessions_given_up", s->retired);
+    rh_summary_note(w, "sessions_given_up_too_early", s->resumed);
+    rh_summary_note(w, "filtered_sessions", s->sessions_filtered);
+    rh_summary_note(w, "statements_from_before", s->carried);
+    rh_summary_note(w, "redacted", m->redacted);
     if (m->sample < 1) {
         char text[32];
         snprintf(text, sizeof text, "%g", m->sample);
         rh_trace_writer_note(w, "sample", rh_span_cstr(text));
     }
-    note_count(w, "connections_without_login", s->probes);
+    rh_summary_note(w, "connections_without_login", s->probes);
     for (uint32_t i = 0; i < c->sample_count; i++) {
         const struct rh_bad_sample *b = &c->samples[i];
         char name[32], text[512];

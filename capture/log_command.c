@@ -56,15 +56,8 @@ static int open_output(struct command *c, struct rh_error *err)
 static int open_all(struct command *c, const char *const *paths, size_t count, struct rh_error *err)
 {
     const struct rh_capture_options *o = c->options;
-    rh_capture_filter_init(&c->filter);
     rh_capture_stats_init(&c->stats);
-    c->filter.from_ns = o->from_ns;
-    c->filter.to_ns = o->to_ns;
-    c->filter.users = o->users;
-    c->filter.databases = o->databases;
-    c->filter.applications = o->applications;
-    rh_capture_filter_sample(&c->filter, o->sample);
-    if (rh_capture_filter_add_patterns(&c->filter, &o->include, &o->exclude, err) != 0 ||
+    if (rh_capture_filter_open(&c->filter, o, err) != 0 ||
         rh_log_files_open(&c->files, paths, count, err) != 0 || open_output(c, err) != 0) {
         return -1;
     }

@@ -16,10 +16,7 @@ void rh_log_sessions_init(struct rh_log_sessions *t)
 static void session_free(struct rh_log_session *s)
 {
     rh_known_names_release(&s->known);
-    if (s->carried) {
-        rh_session_state_release(s->carried);
-        rh_free(s->carried);
-    }
+    rh_session_keep_release(&s->keep);
     rh_free(s->names);
     rh_free(s->application_heap);
     rh_free(s->current_application);

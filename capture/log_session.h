@@ -13,17 +13,9 @@
 #include "capture/log_entry.h"
 #include "capture/pending.h"
 #include "capture/seen_lines.h"
+#include "capture/session_keep.h"
 #include "common/map.h"
 #include "formats/record.h"
-#include "formats/session_state.h"
-
-/* Whether the filters want a transaction, as its first statement is. */
-enum rh_txn_fate {
-    RH_TXN_FATE_WANTED,
-    RH_TXN_FATE_EARLY,   /* before --from */
-    RH_TXN_FATE_LATE,    /* from --to on */
-    RH_TXN_FATE_FOREIGN, /* of another application */
-};
 
 struct rh_log_session {
     uint64_t key;
@@ -38,7 +30,7 @@ struct rh_log_session {
     bool in_block; /* an explicit transaction block is open */
     bool txn_open; /* the next statement belongs to a transaction that has begun */
     bool lost_client;
-    enum rh_txn_fate txn_fate;
+    struct rh_session_keep keep;
     bool opened_exact; /* opened_ns is the stamp of its connection */
     bool opened_told;  /* its OPEN record is written */
     uint32_t zone;     /* of its start, and that zone's offset */
@@ -67,7 +59,6 @@ struct rh_log_session {
     uint32_t current_application_cap;
     struct rh_known_names known;
     struct rh_pending *pending;
-    struct rh_session_state *carried; /* by statements that are not kept; NULL: nothing */
 };
 
 struct rh_log_sessions {

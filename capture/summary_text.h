@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "capture/capture_stats.h"
 #include "common/noun.h"
+#include "formats/trace_writer.h"
 
 enum { RH_SIZE_TEXT = 32 };
 
@@ -24,5 +26,15 @@ struct rh_summary_row {
 
 /* A block of lines, without those of 0; the first one has the label. */
 void rh_summary_rows(const char *label, const struct rh_summary_row *rows, size_t count, FILE *out);
+
+/* The SQLSTATEs of what failed; the errors are sorted. */
+void rh_summary_errors(const struct rh_capture_stats *s, FILE *out);
+/* What cannot be replayed, by reason. */
+void rh_summary_held(const struct rh_capture_stats *s, FILE *out);
+/* Statements that the filters left out, or put in front of what they kept. */
+void rh_summary_filtered(const struct rh_capture_stats *s, FILE *out);
+void rh_summary_runaways(const char *option, uint64_t count, FILE *out);
+/* A note in the trace, unless it is 0. */
+void rh_summary_note(struct rh_trace_writer *w, const char *name, uint64_t count);
 
 #endif

@@ -1,5 +1,7 @@
 #include "capture/wire_capture.h"
 
+#include <string.h>
+
 #include "capture/wire_session.h"
 #include "common/alloc.h"
 
@@ -19,7 +21,21 @@ struct rh_wire_capture *rh_wire_capture_new(const struct rh_capture_sink *sink,
     c->limits.bytes = c->limits.bytes ? c->limits.bytes : bytes_default;
     rh_map_init(&c->keys);
     rh_buf_init(&c->masked, TEXT_BYTES_MAX);
+    rh_buf_init(&c->redacted, TEXT_BYTES_MAX);
+    rh_redactor_init(&c->redactor);
+    rh_capture_stats_init(&c->stats);
     return c;
+}
+
+void rh_wire_capture_filter(struct rh_wire_capture *c, struct rh_capture_filter *filter)
+{
+    c->filter = filter;
+    c->is_partial = rh_capture_filter_is_partial(filter);
+}
+
+void rh_wire_capture_redact(struct rh_wire_capture *c)
+{
+    c->redact = true;
 }
 
 void rh_wire_capture_free(struct rh_wire_capture *c)
@@ -32,6 +48,9 @@ void rh_wire_capture_free(struct rh_wire_capture *c)
     }
     rh_map_release(&c->keys);
     rh_buf_release(&c->masked);
+    rh_buf_release(&c->redacted);
+    rh_redactor_release(&c->redactor);
+    rh_capture_stats_release(&c->stats);
     rh_free(c->params);
     rh_free(c->formats);
     rh_free(c);
@@ -49,9 +68,11 @@ static void *open_connection(void *context, const struct rh_tcp_connection_info 
     s->last_ns = info->opened_ns;
     rh_buf_init(&s->startup, STARTUP_BYTES_MAX);
     rh_buf_init(&s->application, STARTUP_BYTES_MAX);
+    rh_buf_init(&s->application_next, STARTUP_BYTES_MAX);
     rh_wire_names_init(&s->names);
     rh_pg_wire_init(&s->wire, info->joined_midway, rh_wire_session_event, s);
     c->counts.connections++;
+    rh_wire_keep_connection(s);
     return s;
 }
 
@@ -83,6 +104,8 @@ static void close_connection(void *connection, int64_t time_ns, enum rh_tcp_end 
     rh_wire_names_release(&s->names);
     rh_buf_release(&s->startup);
     rh_buf_release(&s->application);
+    rh_buf_release(&s->application_next);
+    rh_session_keep_release(&s->keep);
     rh_free(s);
 }
 
@@ -116,9 +139,26 @@ int rh_wire_capture_finish(struct rh_wire_capture *c, int64_t time_ns, struct rh
 {
     put_total(c, time_ns, "connections of another protocol", c->counts.foreign);
     put_total(c, time_ns, "connections joined midway, not understood", c->counts.opaque);
+    put_total(c, time_ns, "sessions open before the capture, left out as their user is not known",
+              c->counts.sessions_unknown);
     put_total(c, time_ns, "cancel requests of sessions that were not captured",
               c->counts.cancels_unlinked);
     return rh_wire_capture_check(c, err);
+}
+
+struct rh_capture_stats *rh_wire_capture_stats(struct rh_wire_capture *c)
+{
+    const struct rh_wire_capture_counts *n = &c->counts;
+    struct rh_capture_stats *s = &c->stats;
+    memcpy(s->kinds, n->kinds, sizeof s->kinds);
+    memcpy(s->held, n->held, sizeof s->held);
+    s->failed = n->failed;
+    s->outcome_unknown = n->outcome_unknown;
+    s->filtered = n->filtered;
+    s->carried = n->carried;
+    s->sessions_filtered = n->sessions_filtered;
+    s->sessions = n->sessions;
+    return s;
 }
 
 int rh_wire_capture_check(const struct rh_wire_capture *c, struct rh_error *err)

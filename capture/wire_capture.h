@@ -13,7 +13,9 @@
 
 #include <stdint.h>
 
+#include "capture/capture_filter.h"
 #include "capture/capture_sink.h"
+#include "capture/capture_stats.h"
 #include "capture/tcp_sink.h"
 #include "common/error.h"
 
@@ -56,11 +58,21 @@ struct rh_wire_capture_counts {
     uint64_t bytes_lost;  /* where it is known how many */
     uint64_t anomalies;   /* answers that did not fit */
     uint64_t messages[2]; /* by enum rh_pg_side */
+    /* Of the filters. */
+    uint64_t filtered; /* statements left out of sessions that are kept, or would be */
+    uint64_t carried;  /* SETs and PREPAREs of before the first statement kept, in front of it */
+    uint64_t sessions_filtered;
+    uint64_t sessions_unknown; /* left out since their user and database are not known */
 };
 
 /* The sink must outlive it; limits may be NULL. */
 struct rh_wire_capture *rh_wire_capture_new(const struct rh_capture_sink *sink,
                                             const struct rh_wire_limits *limits);
+/* What is wanted; before the first connection.  The filter must live as long, and counts patterns
+ * that ran away. */
+void rh_wire_capture_filter(struct rh_wire_capture *c, struct rh_capture_filter *filter);
+/* Placeholders for literals and parameters, no COPY data: nothing of it is replayed. */
+void rh_wire_capture_redact(struct rh_wire_capture *c);
 /* After the last connection was closed. */
 void rh_wire_capture_free(struct rh_wire_capture *c);
 void rh_wire_capture_tcp_sink(struct rh_wire_capture *c, struct rh_tcp_sink *sink);
@@ -71,6 +83,8 @@ int rh_wire_capture_finish(struct rh_wire_capture *c, int64_t time_ns, struct rh
 int rh_wire_capture_check(const struct rh_wire_capture *c, struct rh_error *err);
 /* Valid as long as the capture; filled before the first session is told. */
 const struct rh_wire_server *rh_wire_capture_server(const struct rh_wire_capture *c);
+/* The counts that all captures have, brought up to date. */
+struct rh_capture_stats *rh_wire_capture_stats(struct rh_wire_capture *c);
 const struct rh_wire_capture_counts *rh_wire_capture_counts(const struct rh_wire_capture *c);
 
 #endif

@@ -21,6 +21,7 @@ static const int64_t seal_every_ns = 5 * RH_NS_PER_SEC;
 
 struct command {
     const struct rh_capture_options *options;
+    struct rh_capture_filter wanted;
     struct rh_packet_files *files;   /* NULL: the packets are of an interface */
     struct rh_packet_filter *filter; /* of the packets of files; NULL: none */
     struct rh_live_source *live;
@@ -63,7 +64,10 @@ static void describe_files(void *context, char *text, size_t size)
 {
     const struct command *c = context;
     double part = rh_packet_files_progress(c->files);
-    snprintf(text, size, part > 0 ? "%.0f %%" : "", 100 * part);
+    text[0] = '\0';
+    if (part > 0) {
+        snprintf(text, size, "%.0f %%", 100 * part);
+    }
 }
 
 static int open_files(struct command *c, struct rh_error *err)
@@ -126,7 +130,14 @@ static int open_all(struct command *c, struct rh_error *err)
         wire.port_count = o->port_count;
     }
     c->first_ns = c->last_ns = RH_TIME_UNKNOWN;
+    if (rh_capture_filter_open(&c->wanted, o, err) != 0) {
+        return -1;
+    }
     c->capture = rh_wire_capture_new(&c->trace.sink, NULL);
+    rh_wire_capture_filter(c->capture, &c->wanted);
+    if (o->redact) {
+        rh_wire_capture_redact(c->capture);
+    }
     rh_wire_capture_tcp_sink(c->capture, &tcp);
     c->stack = rh_wire_stack_new(&wire, &tcp);
     if ((o->interface ? open_live(c, &wire, err) : open_files(c, err)) != 0) {
@@ -153,7 +164,8 @@ static void show_progress(struct command *c)
     rh_progress_show(&c->progress,
                      "%" PRIu64 " packets, %" PRIu64 " sessions, %" PRIu64 " statements%s%s",
                      rh_wire_stack_counts(c->stack)->packets, n->sessions,
-                     rh_wire_summary_statements(n), source[0] ? ", " : "", source);
+                     rh_capture_stats_statements(rh_wire_capture_stats(c->capture)),
+                     source[0] ? ", " : "", source);
 }
 
 /* What is due now and then.  An interface still gives what it has when it is to end. */
@@ -223,6 +235,12 @@ static struct rh_wire_summary summarise(struct command *c)
     return (struct rh_wire_summary){
         .packets = rh_wire_stack_counts(c->stack),
         .sessions = rh_wire_capture_counts(c->capture),
+        .stats = rh_wire_capture_stats(c->capture),
+        .server = rh_wire_capture_server(c->capture),
+        .filter = &c->wanted,
+        .verbose = c->options->verbose,
+        .redacted = c->options->redact,
+        .sample = c->options->sample,
         .files = c->files ? rh_packet_files_count(c->files) : NULL,
         .first_ns = c->first_ns,
         .last_ns = c->last_ns,
@@ -259,12 +277,18 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
         output_failed = true;
     }
     struct rh_wire_summary m = summarise(c);
-    if (!output_failed && rh_wire_summary_statements(m.sessions) == 0) {
+    if (!output_failed && rh_capture_stats_statements(m.stats) == 0) {
         return end_empty(c);
     }
     struct rh_error finish_error;
     c->damaged = c->damaged || (m.files && m.files->damaged_files > 0);
     bool partial = c->stopped || c->damaged || output_failed;
+    if (c->trace.now && c->trace.now->writer) {
+        rh_wire_summary_note(&m, c->trace.now->writer);
+        if (c->damaged && !c->stopped && !output_failed) {
+            rh_trace_writer_note(c->trace.now->writer, "incomplete", RH_SPAN_LITERAL("input"));
+        }
+    }
     int rc = rh_wire_rotation_finish(&c->trace, partial, &finish_error);
     if (output_failed || rc != 0) {
         rh_log_error(output_failed ? err : &finish_error);
@@ -273,6 +297,11 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     m.output_bytes = rh_wire_rotation_bytes(&c->trace);
     if (!c->options->quiet) {
         rh_wire_summary_print(&m, stderr);
+    }
+    uint64_t runaways = c->wanted.include_runaways + c->wanted.exclude_runaways;
+    if (runaways > 0) {
+        rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " text%s, left out", runaways,
+               runaways == 1 ? "" : "s");
     }
     if (c->stopped) {
         rh_log(RH_LOG_WARNING, "stopped early: the trace has what was read so far");
@@ -291,6 +320,7 @@ static void release_all(struct command *c)
     rh_live_source_close(c->live);
     rh_wire_rotation_discard(&c->trace);
     rh_wire_rotation_release(&c->trace);
+    rh_capture_filter_release(&c->wanted);
 }
 
 /* The output could not be opened by the user that the capture became. */

@@ -34,13 +34,26 @@ size_t rh_wire_names_bytes(const struct rh_wire_names *n)
     return bytes;
 }
 
+static struct rh_wire_prepared *find_named(const struct rh_wire_names *n, struct rh_span name)
+{
+    struct rh_wire_prepared *p = rh_map_get(&n->named, rh_hash(name));
+    return p && rh_span_equal(p->name, name) ? p : NULL;
+}
+
 const struct rh_wire_prepared *rh_wire_names_get(const struct rh_wire_names *n, struct rh_span name)
 {
     if (name.len == 0) {
         return n->has_unnamed ? &n->unnamed : NULL;
     }
-    const struct rh_wire_prepared *p = rh_map_get(&n->named, rh_hash(name));
-    return p && rh_span_equal(p->name, name) ? p : NULL;
+    return find_named(n, name);
+}
+
+void rh_wire_names_mark(struct rh_wire_names *n, struct rh_span name, bool unwritten)
+{
+    struct rh_wire_prepared *p = name.len > 0 ? find_named(n, name) : &n->unnamed;
+    if (p) {
+        p->unwritten = unwritten;
+    }
 }
 
 static size_t bytes_of(const struct rh_wire_prepared *p)
@@ -70,7 +83,8 @@ static void put_unnamed(struct rh_wire_names *n, const struct rh_wire_prepared *
     char *at = rh_buf_reserve(&n->unnamed_bytes, p->text.len + p->types.len + 1);
     n->has_unnamed = at != NULL;
     if (at) {
-        n->unnamed = (struct rh_wire_prepared){RH_SPAN_NONE, lay(&at, p->text), lay(&at, p->types)};
+        n->unnamed =
+            (struct rh_wire_prepared){.text = lay(&at, p->text), .types = lay(&at, p->types)};
     }
 }
 
@@ -89,7 +103,8 @@ void rh_wire_names_put(struct rh_wire_names *n, const struct rh_wire_prepared *p
     }
     struct rh_wire_prepared *copy = rh_malloc(bytes_of(p));
     char *at = (char *) (copy + 1);
-    *copy = (struct rh_wire_prepared){lay(&at, p->name), lay(&at, p->text), lay(&at, p->types)};
+    *copy = (struct rh_wire_prepared){
+        .name = lay(&at, p->name), .text = lay(&at, p->text), .types = lay(&at, p->types)};
     n->named_bytes += bytes_of(copy);
     rh_map_put(&n->named, rh_hash(p->name), copy);
 }

@@ -24,6 +24,7 @@ struct rh_wire_prepared {
     struct rh_span name;
     struct rh_span text;  /* none: prepared by SQL */
     struct rh_span types; /* as in Parse */
+    bool unwritten;       /* its Parse was left out of what is kept */
 };
 
 struct rh_wire_portal {
@@ -54,6 +55,8 @@ const struct rh_wire_prepared *rh_wire_names_get(const struct rh_wire_names *n,
                                                  struct rh_span name);
 /* Everything is copied. */
 void rh_wire_names_put(struct rh_wire_names *n, const struct rh_wire_prepared *p);
+/* Nothing where the name is not known. */
+void rh_wire_names_mark(struct rh_wire_names *n, struct rh_span name, bool unwritten);
 void rh_wire_names_remove(struct rh_wire_names *n, struct rh_span name);
 void rh_wire_names_remove_all(struct rh_wire_names *n);
 

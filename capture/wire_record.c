@@ -16,8 +16,8 @@
  * Sessions and gaps
  */
 
-static void set_startup(const struct rh_wire_session *s, struct rh_session *to,
-                        struct rh_setting *settings, uint32_t max)
+void rh_wire_set_startup(const struct rh_wire_session *s, struct rh_session *to,
+                         struct rh_setting *settings, uint32_t max)
 {
     struct rh_span rest = rh_pg_startup_rest(rh_buf_span(&s->startup));
     struct rh_span name;
@@ -55,7 +55,7 @@ void rh_wire_put_session(struct rh_wire_session *s, int64_t closed_ns)
         .backend_pid = s->pid,
         .flags = s->flags,
     };
-    set_startup(s, &session, settings, SETTINGS_MAX);
+    rh_wire_set_startup(s, &session, settings, SETTINGS_MAX);
     if (!c->failed && c->sink->session(c->sink->context, &session, &c->error) != 0) {
         c->failed = true;
     }
@@ -105,13 +105,19 @@ static void see_server(struct rh_wire_server *server, const struct rh_tcp_peer *
 void rh_wire_tell_session(struct rh_wire_session *s)
 {
     struct rh_wire_capture *c = s->capture;
+    if (s->unwanted != RH_WIRE_WANTED) {
+        return;
+    }
     if (s->number == 0) {
+        if (c->filter && s->info.opened_ns < c->filter->from_ns) {
+            s->flags |= RH_SESSION_JOINED_MIDWAY;
+        }
         s->number = ++c->last_number;
         see_server(&c->server, &s->info.peer[RH_TCP_SERVER]);
         c->counts.sessions++;
         c->counts.joined_midway += (s->flags & RH_SESSION_JOINED_MIDWAY) != 0;
         rh_wire_put_session(s, RH_TIME_UNKNOWN);
-        if (!s->info.joined_midway) {
+        if (!(s->flags & RH_SESSION_JOINED_MIDWAY)) {
             struct rh_record r;
             rh_record_init(&r);
             r.kind = RH_KIND_OPEN;
@@ -143,9 +149,8 @@ static void reserve(struct rh_wire_capture *c, uint32_t params, uint32_t formats
     }
 }
 
-static void set_types(const struct rh_wire_group *g, struct rh_record *r, struct rh_param *params)
+static void set_types(struct rh_span types, struct rh_record *r, struct rh_param *params)
 {
-    struct rh_span types = rh_wire_group_span(g, g->types);
     struct rh_pg_parse parse = {.types = types, .type_count = (uint16_t) (types.len / 4)};
     for (uint32_t i = 0; i < r->param_count; i++) {
         params[i].type = rh_pg_parse_type(&parse, i);
@@ -165,7 +170,7 @@ static void set_bind(struct rh_wire_capture *c, const struct rh_wire_group *g, s
     r->param_count = bound.values.count;
     r->result_formats = c->formats;
     r->result_format_count = bound.result_format_count;
-    set_types(g, r, c->params);
+    set_types(rh_wire_group_span(g, g->types), r, c->params);
 }
 
 static void set_call(struct rh_wire_capture *c, const struct rh_wire_group *g, struct rh_record *r)
@@ -184,17 +189,16 @@ static void set_call(struct rh_wire_capture *c, const struct rh_wire_group *g, s
     r->result_format_count = 1;
 }
 
-/* A Parse without Bind: its types stand as parameters without values. */
-static void set_parse(struct rh_wire_capture *c, const struct rh_wire_group *g, struct rh_record *r)
+void rh_wire_set_types(struct rh_wire_capture *c, struct rh_span types, struct rh_record *r)
 {
-    uint32_t count = (uint32_t) (rh_wire_group_span(g, g->types).len / 4);
+    uint32_t count = (uint32_t) (types.len / 4);
     reserve(c, count, 0);
     for (uint32_t i = 0; i < count; i++) {
         c->params[i] = (struct rh_param){0};
     }
     r->params = c->params;
     r->param_count = count;
-    set_types(g, r, c->params);
+    set_types(types, r, c->params);
 }
 
 /* Types up to the last known one, or one for each parameter (FORMAT.md, "Steps"). */
@@ -228,6 +232,7 @@ static enum rh_reason hold_of(const struct rh_wire_session *s, const struct rh_w
     return g->copy_cut ? RH_REASON_NO_COPY_DATA : RH_REASON_NONE;
 }
 
+/* All but parameters and formats. */
 static void set_said(struct rh_wire_session *s, struct rh_wire_group *g, struct rh_record *r)
 {
     struct rh_wire_capture *c = s->capture;
@@ -239,40 +244,63 @@ static void set_said(struct rh_wire_session *s, struct rh_wire_group *g, struct 
     if (s->application_changed) {
         r->application = rh_buf_span(&s->application);
     }
-    if (g->has_bind) {
-        set_bind(c, g, r);
-    } else if (g->kind == RH_KIND_FUNCTION) {
-        set_call(c, g, r);
-    } else if (g->parse_step != SIZE_MAX) {
-        set_parse(c, g, r);
-    }
-    if (g->parse_step != SIZE_MAX) {
-        r->flags |= RH_FLAG_HAS_PARSE;
-        set_parse_step(g, r);
-    }
+    r->flags |= g->parse_step != SIZE_MAX ? RH_FLAG_HAS_PARSE : 0;
     r->flags |= g->skipped ? RH_FLAG_SKIPPED : 0;
     r->flags |= g->canceled && g->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("57014"))
                     ? RH_FLAG_CANCELED
                     : 0;
-    r->steps = rh_buf_span(&g->steps);
     if (r->text.data && rh_secret_mask(r->text, &c->masked)) {
         r->text = rh_buf_span(&c->masked);
         r->hold = RH_REASON_SECRET;
     }
 }
 
-static void count(struct rh_wire_session *s, const struct rh_record *r)
+static void set_values(struct rh_wire_capture *c, struct rh_wire_group *g, struct rh_record *r)
+{
+    if (g->has_bind) {
+        set_bind(c, g, r);
+    } else if (g->kind == RH_KIND_FUNCTION) {
+        set_call(c, g, r);
+    } else if (g->parse_step != SIZE_MAX) {
+        rh_wire_set_types(c, rh_wire_group_span(g, g->types), r);
+    }
+    if (g->parse_step != SIZE_MAX) {
+        set_parse_step(g, r);
+    }
+    r->steps = rh_buf_span(&g->steps);
+}
+
+static void redact(struct rh_wire_capture *c, struct rh_record *r)
+{
+    if (r->text.data) {
+        rh_redactor_text(&c->redactor, r->text, &c->redacted);
+        r->text = rh_buf_span(&c->redacted);
+    }
+    rh_redactor_params(c->params, r->param_count);
+    r->hold = RH_REASON_REDACTED;
+}
+
+void rh_wire_put_statement(struct rh_wire_session *s, struct rh_record *r)
 {
     struct rh_wire_capture_counts *n = &s->capture->counts;
+    s->not_prepared += r->hold == RH_REASON_NOT_PREPARED;
+    if (s->capture->redact) {
+        redact(s->capture, r);
+    }
+    r->ordinal = ++s->ordinal;
     n->kinds[r->kind]++;
     n->held[r->hold] += r->hold != RH_REASON_NONE;
-    s->not_prepared += r->hold == RH_REASON_NOT_PREPARED;
+    rh_wire_put_record(s, r);
 }
 
 static void count_outcome(struct rh_wire_session *s, enum rh_kind kind, uint32_t sqlstate)
 {
     if (rh_kind_is_statement(kind)) {
-        s->capture->counts.failed += sqlstate != 0 && sqlstate != RH_SQLSTATE_UNKNOWN;
+        bool failed = sqlstate != 0 && sqlstate != RH_SQLSTATE_UNKNOWN;
+        s->capture->counts.failed += failed;
+        if (failed) {
+            rh_capture_stats_add_error(&s->capture->stats, sqlstate);
+        }
         s->capture->counts.outcome_unknown += sqlstate == RH_SQLSTATE_UNKNOWN;
     }
 }
@@ -282,6 +310,10 @@ static void count_outcome(struct rh_wire_session *s, enum rh_kind kind, uint32_t
 void rh_wire_write_copy(struct rh_wire_session *s, struct rh_wire_group *g)
 {
     bool has_steps = g->told && g->steps.len > 0;
+    if (s->capture->redact) {
+        rh_buf_clear(&g->copy);
+        g->copy_messages = 0;
+    }
     if ((g->copy.len == 0 && !has_steps) || g->ordinal == 0) {
         return;
     }
@@ -315,6 +347,9 @@ static void write_outcome(struct rh_wire_session *s, struct rh_wire_group *g)
 void rh_wire_write_group(struct rh_wire_session *s, struct rh_wire_group *g, uint8_t txn)
 {
     if (g->told) {
+        if (g->ordinal == 0) {
+            return; /* left out by a filter */
+        }
         rh_wire_write_copy(s, g);
         count_outcome(s, g->kind, g->outcome.sqlstate);
         if (g->outcome.done_ns != RH_TIME_UNKNOWN || g->outcome.sqlstate != RH_SQLSTATE_UNKNOWN) {
@@ -323,7 +358,6 @@ void rh_wire_write_group(struct rh_wire_session *s, struct rh_wire_group *g, uin
         return;
     }
     struct rh_record r;
-    rh_wire_tell_session(s);
     rh_record_init(&r);
     rh_wire_resolve(s, g);
     r.kind = g->kind;
@@ -331,12 +365,18 @@ void rh_wire_write_group(struct rh_wire_session *s, struct rh_wire_group *g, uin
     r.txn = txn;
     r.outcome = g->outcome;
     set_said(s, g, &r);
-    r.ordinal = g->ordinal = ++s->ordinal;
-    count(s, &r);
+    if (!rh_wire_keep_group(s, g, &r)) {
+        return;
+    }
+    rh_wire_tell_session(s);
+    rh_wire_keep_before(s, g, &r);
+    set_values(s->capture, g, &r);
+    rh_wire_put_statement(s, &r);
+    rh_wire_keep_after(s, g, &r);
+    g->ordinal = r.ordinal;
     if (g->settled) {
         count_outcome(s, g->kind, g->outcome.sqlstate);
     }
-    rh_wire_put_record(s, &r);
     rh_wire_write_copy(s, g);
 }
 

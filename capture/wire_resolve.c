@@ -104,8 +104,9 @@ static bool was_looked_at(enum rh_pg_wire_end end)
 
 static void apply_parse(struct rh_wire_session *s, struct rh_wire_group *g, enum rh_pg_wire_end end)
 {
-    struct rh_wire_prepared p = {span_of(g, g->statement), span_of(g, g->text),
-                                 span_of(g, g->types)};
+    struct rh_wire_prepared p = {.name = span_of(g, g->statement),
+                                 .text = span_of(g, g->text),
+                                 .types = span_of(g, g->types)};
     const struct rh_wire_prepared *old = rh_wire_names_get(&s->names, p.name);
     if (g->cut || !g->statement.set) {
         /* Of which name is not known: none is sure any more. */
@@ -175,7 +176,7 @@ static void apply_sql(struct rh_wire_session *s, struct rh_span text)
         switch (command.klass) {
         case RH_SQL_CLASS_PREPARE: {
             rh_sql_name_fold(command.name, &name);
-            struct rh_wire_prepared p = {rh_buf_span(&name), RH_SPAN_NONE, RH_SPAN_NONE};
+            struct rh_wire_prepared p = {.name = rh_buf_span(&name)};
             if (name.len > 0 && !name.over) {
                 rh_wire_names_put(&s->names, &p);
             }

@@ -94,7 +94,7 @@ static void take_copy(struct rh_wire_session *s, const struct rh_pg_wire_event *
          * may not give up. */
         g = group_new(s, ev->time_ns, ev->serial);
         g->told = g->stray = g->synced = true;
-        g->ordinal = s->ordinal;
+        g->ordinal = s->capture->is_partial && !s->last_kept ? 0 : s->ordinal;
     }
     rh_wire_group_add_copy(g, ev);
     account(s, g);
@@ -159,6 +159,22 @@ static void take_answer(struct rh_wire_session *s, const struct rh_pg_wire_event
     }
 }
 
+/* What the server reported before ReadyForQuery counts from the next statement on. */
+static void take_application(struct rh_wire_session *s)
+{
+    if (!s->application_is_new) {
+        return;
+    }
+    s->application_is_new = false;
+    struct rh_span value = rh_buf_span(&s->application_next);
+    bool was_told = s->application.data != NULL;
+    s->application_changed =
+        s->application_changed || (was_told && !rh_span_equal(rh_buf_span(&s->application), value));
+    rh_buf_clear(&s->application);
+    rh_buf_add_span(&s->application, value);
+    rh_buf_cstr(&s->application);
+}
+
 /* Write what is answered; the server waits for the client now. */
 static void take_ready(struct rh_wire_session *s, const struct rh_pg_wire_event *ev)
 {
@@ -183,6 +199,7 @@ static void take_ready(struct rh_wire_session *s, const struct rh_pg_wire_event 
     if (ev->status == 'I') {
         rh_wire_portals_clear(&s->names);
     }
+    take_application(s);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -238,6 +255,9 @@ static void take_cancel(struct rh_wire_session *s, const struct rh_pg_wire_event
         c->counts.cancels_unlinked++;
         return;
     }
+    if (target->unwanted != RH_WIRE_WANTED) {
+        return;
+    }
     for (struct rh_wire_group *g = target->first; g; g = g->next) {
         g->canceled = true;
     }
@@ -280,12 +300,21 @@ static void take_parameter(struct rh_wire_session *s, struct rh_span body)
     if (!rh_span_is(name, "application_name")) {
         return;
     }
-    bool was_told = s->application.data != NULL;
-    bool same = was_told && rh_span_equal(rh_buf_span(&s->application), value);
-    rh_buf_clear(&s->application);
-    rh_buf_add_span(&s->application, value);
-    rh_buf_cstr(&s->application);
-    s->application_changed = s->application_changed || (was_told && !same);
+    rh_buf_clear(&s->application_next);
+    rh_buf_add_span(&s->application_next, value);
+    rh_buf_cstr(&s->application_next);
+    s->application_is_new = true;
+}
+
+/* Of which nothing more is known; it may be one of those that the filters want. */
+static void put_lost_session(struct rh_wire_session *s, const char *what)
+{
+    if (rh_wire_is_in_window(s)) {
+        rh_wire_tell_session(s);
+    }
+    if (s->number != 0) {
+        rh_wire_put_gap(s, what, 1);
+    }
 }
 
 static void take_phase(struct rh_wire_session *s, enum rh_pg_wire_phase phase)
@@ -295,14 +324,12 @@ static void take_phase(struct rh_wire_session *s, enum rh_pg_wire_phase phase)
     case RH_PG_WIRE_ENCRYPTED:
         n->encrypted++;
         s->flags |= RH_SESSION_ENCRYPTED;
-        rh_wire_tell_session(s);
-        rh_wire_put_gap(s, "encrypted session, cannot be captured", 1);
+        put_lost_session(s, "encrypted session, cannot be captured");
         break;
     case RH_PG_WIRE_REPLICATION:
         n->replication++;
         s->flags |= RH_SESSION_REPLICATION;
-        rh_wire_tell_session(s);
-        rh_wire_put_gap(s, "replication connection, not captured", 1);
+        put_lost_session(s, "replication connection, not captured");
         break;
     case RH_PG_WIRE_FOREIGN:
         n->foreign++;
@@ -320,6 +347,9 @@ static void take_loss(struct rh_wire_session *s, const struct rh_pg_wire_event *
         /* A Parse of the unnamed statement may be among what is missing, and a Bind. */
         rh_wire_names_remove(&s->names, RH_SPAN_NONE);
         rh_wire_portals_clear(&s->names);
+    }
+    if (s->unwanted != RH_WIRE_WANTED || !rh_wire_is_in_window(s)) {
+        return;
     }
     if (ev->bytes == UINT64_MAX || *lost > UINT64_MAX - ev->bytes) {
         *lost = UINT64_MAX;
@@ -340,6 +370,7 @@ void rh_wire_session_event(void *context, const struct rh_pg_wire_event *ev)
     case RH_PG_WIRE_ON_STARTUP:
         s->had_startup = true;
         rh_buf_add_span(&s->startup, ev->body);
+        rh_wire_keep_startup(s);
         break;
     case RH_PG_WIRE_ON_CANCEL:
         take_cancel(s, ev);
@@ -360,13 +391,15 @@ void rh_wire_session_event(void *context, const struct rh_pg_wire_event *ev)
         s->fatal = ev->sqlstate;
         break;
     case RH_PG_WIRE_ON_MESSAGE:
-        take_message(s, ev);
+        if (s->unwanted == RH_WIRE_WANTED) {
+            take_message(s, ev);
+        }
         break;
     case RH_PG_WIRE_ON_ANSWER:
         take_answer(s, ev);
         break;
     case RH_PG_WIRE_ON_READY:
-        if (s->number == 0 && s->authorized && !s->info.joined_midway) {
+        if (s->number == 0 && s->authorized && !s->info.joined_midway && !s->capture->is_partial) {
             rh_wire_tell_session(s);
         }
         take_ready(s, ev);
@@ -407,6 +440,9 @@ static void end_told(struct rh_wire_session *s, enum rh_tcp_end how)
     if (s->not_prepared > 0) {
         rh_wire_put_gap(s, "executions of statements prepared before the capture", s->not_prepared);
     }
+    if (s->capture->filter && s->last_ns >= s->capture->filter->to_ns) {
+        text = NULL;
+    }
     if (text) {
         rh_record_init(&r);
         r.kind = RH_KIND_CLOSE;
@@ -435,12 +471,16 @@ void rh_wire_session_end(struct rh_wire_session *s, enum rh_tcp_end how)
         s->flags |= RH_SESSION_LOGIN_FAILED;
         n->logins_failed++;
     }
-    if (refused || s->authorized || s->lost[RH_PG_WIRE_LOSS_GAP] > 0) {
+    bool is_of_use = (refused || s->authorized) && !s->capture->is_partial;
+    if (is_of_use || s->lost[RH_PG_WIRE_LOSS_GAP] > 0) {
         rh_wire_tell_session(s);
-    } else if (s->number == 0 && s->had_startup) {
+    } else if (!refused && !s->authorized && s->number == 0 && s->had_startup) {
         n->logins_unfinished++;
     }
     n->opaque += s->number == 0 && s->info.joined_midway && s->lost[RH_PG_WIRE_LOSS_PASSED] > 0;
+    n->sessions_filtered += s->unwanted == RH_WIRE_UNWANTED;
+    n->sessions_unknown +=
+        s->unwanted == RH_WIRE_UNWANTED_UNKNOWN && s->wire.counts.messages[0] > 0;
     if (s->number != 0) {
         end_told(s, how);
     }

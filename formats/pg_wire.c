@@ -255,11 +255,11 @@ static bool begin_back(struct rh_pg_wire *w, struct rh_span *bytes)
 static void back_data(struct rh_pg_wire *w, struct rh_span bytes)
 {
     while (bytes.len > 0) {
-        if (w->phase < RH_PG_WIRE_TALK && !begin_back(w, &bytes)) {
-            return;
-        }
-        if (bytes.len == 0) {
-            return;
+        if (w->phase < RH_PG_WIRE_TALK) {
+            if (!begin_back(w, &bytes)) {
+                return;
+            }
+            continue; /* what stands behind a refusal is judged like the first byte of all */
         }
         if (w->back_lost && !rh_pg_wire_find_back(w, &bytes)) {
             return;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes corpus/fuzz_capture, fuzz_log_text, fuzz_mp and fuzz_options anew: small logs of a throwaway
-# server under several settings, fields of them, and texts by hand.  Not run by CI; a log differs in
+# Makes corpus/fuzz_capture, fuzz_log_text, fuzz_mp, fuzz_options and a part of fuzz_wire anew: small logs of a
+# throwaway server under several settings, fields of them, and texts by hand.  Not run by CI; a log differs in
 # times and process ids each time, so a run of it is a change to be committed.
 #
 #     tests/fuzz/make_corpus.sh
@@ -119,4 +119,7 @@ printf 'postgresql://u:p@[::1]:5433,h2/db?sslmode=require&options=-c%%20x%%3Dy\n
     input fuzz_options uri
 printf 'shop\n/var/run/postgresql\n6543\nother\napp\nshop\noptions\n-c work_mem=1MB' | input fuzz_options name
 printf '1.5GB\n10ms\n2h\n4\n2026-01-01 00:00:02Z\n64 MB' | input fuzz_options values
-du -sh "$corpus"/fuzz_{capture,log_text,mp,options}
+
+# The wire, found by searches: bytes behind a refused request for encryption, in turns (fuzz_wire.c).
+base64 -d <<<AiAAAAAIBNIWMAVOIAAAAAgE0hYvTU54AAAFfnxRAABuaWNhdGlvbgI= | input fuzz_wire behind_refusal.bin
+du -sh "$corpus"/fuzz_{capture,log_text,mp,options,wire}

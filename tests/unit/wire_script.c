@@ -27,7 +27,7 @@ void rh_script_clear(struct rh_script *s)
     rh_buf_clear(&s->bytes);
     rh_buf_clear(&s->out);
     s->turn_count = 0;
-    s->joined_midway = s->no_steps = s->no_outcome = false;
+    s->joined_midway = s->no_steps = s->no_outcome = s->redact = false;
     s->limits = (struct rh_wire_limits){0};
 }
 
@@ -410,6 +410,12 @@ void rh_script_play(struct rh_script *s, size_t piece, const struct rh_script_ho
     rh_buf_clear(&s->out);
     rh_script_sink(s, &sink);
     struct rh_wire_capture *c = rh_wire_capture_new(&sink, &s->limits);
+    if (s->filter) {
+        rh_wire_capture_filter(c, s->filter);
+    }
+    if (s->redact) {
+        rh_wire_capture_redact(c);
+    }
     rh_wire_capture_tcp_sink(c, &tcp);
     void *connection = tcp.open(tcp.context, &info);
     for (uint32_t i = 0; i < s->turn_count; i++) {

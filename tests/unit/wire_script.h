@@ -25,6 +25,8 @@ struct rh_script {
     struct rh_buf out; /* what was captured */
     struct rh_wire_capture_counts counts;
     struct rh_wire_limits limits;
+    struct rh_capture_filter *filter; /* NULL: none; stays */
+    bool redact;
     bool joined_midway;
     bool no_steps;   /* in the lines */
     bool no_outcome; /* in the lines */
