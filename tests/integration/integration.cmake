@@ -48,16 +48,18 @@ if(RH_BUILD_REPLAY)
     endforeach()
 endif()
 
-# The capture from the wire, below its packets.
+# The capture from the wire: below its packets, and from files of tcpdump.
 if(RH_BUILD_CAPTURE)
     add_executable(wire_relay integration/wire_relay.c)
     rh_no_lto(wire_relay)
     target_link_libraries(wire_relay PRIVATE rh_capture)
-    add_test(NAME integration.wire_capture
-        COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire_capture.sh")
-    set_tests_properties(integration.wire_capture PROPERTIES
-        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    foreach(name capture tcpdump)
+        add_test(NAME integration.wire_${name}
+            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire_${name}.sh")
+        set_tests_properties(integration.wire_${name} PROPERTIES
+            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    endforeach()
 endif()
 
 # What clients say, and what a replay says in their place.
