@@ -1,6 +1,6 @@
 # Packets of psql's sessions on port 23082: what the summary says and what the trace has.
 pgrehearse capture wire -v --server-port 23082 -o wire.trace -r "$DATA/small.pcap" 2>summary; echo "status $?"
-cat summary
+sed '/^wrote/s/:.*//' summary
 pgrehearse show wire.trace | jq -c '[.session, .ordinal, .kind, .user, .database, .sql, .sqlstate, .rows]'
 pgrehearse info --format json wire.trace | jq -c '.[0] | [.vantage, .server_address, .server_version, .gaps]'
 grep -a -c hunter2 "$DATA/small.pcap" wire.trace
