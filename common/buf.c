@@ -26,7 +26,7 @@ void rh_buf_clear(struct rh_buf *b)
 
 static void buf_grow(struct rh_buf *b, size_t need)
 {
-    size_t cap = b->cap ? b->cap : 256;
+    size_t cap = b->cap ? b->cap : b->max < 256 ? b->max : 256;
     while (cap < need) {
         cap = cap > b->max / 2 ? b->max : cap * 2;
     }
@@ -34,7 +34,7 @@ static void buf_grow(struct rh_buf *b, size_t need)
     b->cap = cap;
 }
 
-char *rh_buf_reserve(struct rh_buf *b, size_t n)
+char *rh_buf_reserve_more(struct rh_buf *b, size_t n)
 {
     if (b->over || n > b->max - b->len) {
         b->over = true;

@@ -29,7 +29,13 @@ void rh_buf_clear(struct rh_buf *b);
 
 /* Make room for n more bytes; NULL (and `over`) when that would pass the maximum.  The caller
  * writes at the returned place and then adds to len. */
-char *rh_buf_reserve(struct rh_buf *b, size_t n);
+char *rh_buf_reserve_more(struct rh_buf *b, size_t n);
+static inline char *rh_buf_reserve(struct rh_buf *b, size_t n)
+{
+    /* cap is at most max. */
+    return b->data && !b->over && n <= b->cap - b->len ? b->data + b->len
+                                                       : rh_buf_reserve_more(b, n);
+}
 
 int rh_buf_add(struct rh_buf *b, const void *data, size_t n);
 int rh_buf_add_span(struct rh_buf *b, struct rh_span s);

@@ -23,6 +23,8 @@ struct rh_loop {
     struct rh_timer_heap timers;
     int64_t timer_fd_ns; /* what timer_fd is set to, INT64_MAX: nothing */
     bool running;
+    void (*turn)(void *ctx); /* NULL: nothing */
+    void *turn_ctx;
 
     /* What epoll_wait() gave; the entries behind batch_at are still to be dispatched. */
     struct epoll_event batch[BATCH_MAX];
@@ -98,6 +100,13 @@ static void loop_wake(struct rh_loop *loop)
     /* It can only fail when the counter is full, and then the loop wakes anyway. */
     ssize_t written = write(loop->wake_fd, &one, sizeof one);
     (void) written;
+}
+
+void rh_loop_on_turn(struct rh_loop *loop, void (*turn)(void *ctx), void *ctx)
+{
+    assert(!loop->running);
+    loop->turn = turn;
+    loop->turn_ctx = ctx;
 }
 
 void rh_loop_stop(struct rh_loop *loop)
@@ -236,6 +245,9 @@ int rh_loop_run(struct rh_loop *loop, struct rh_error *err)
     int result = 0;
     while (!stop_wanted(loop)) {
         run_taken(loop); /* those that a stop left over */
+        if (loop->turn) {
+            loop->turn(loop->turn_ctx);
+        }
         run_timers(loop);
         if (stop_wanted(loop)) {
             break;

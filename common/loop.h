@@ -59,6 +59,9 @@ void rh_loop_free(struct rh_loop *loop);
 /* Run callbacks in this thread until rh_loop_stop(); 0 then, -1 when the kernel refuses.  Sets the
  * thread's timer slack to 1 ns.  May be called again. */
 int rh_loop_run(struct rh_loop *loop, struct rh_error *err);
+/* Have `turn` called once after the callbacks of what was ready at one time, before the loop
+ * sleeps: for what they gathered to be done together.  At most one; before rh_loop_run(). */
+void rh_loop_on_turn(struct rh_loop *loop, void (*turn)(void *ctx), void *ctx);
 /* Let rh_loop_run() return after the callback that runs.  From any thread; sticks until a run took
  * it. */
 void rh_loop_stop(struct rh_loop *loop);

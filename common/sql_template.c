@@ -1,6 +1,7 @@
 #include "common/sql_template.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 #include "common/sql_literal.h"
@@ -99,22 +100,61 @@ uint32_t rh_template_slot_count(struct rh_span tmpl)
     return count;
 }
 
+/* Eight bytes at a time: slots are the bytes 0 and 1. */
+static size_t find_slot(struct rh_span tmpl, size_t from)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t i = from;
+    for (; tmpl.len - i >= sizeof ones; i += sizeof ones) {
+        uint64_t word;
+        memcpy(&word, tmpl.data + i, sizeof word);
+        word = le64toh(word) & ~ones;
+        uint64_t zero = (word - ones) & ~word & (ones << 7);
+        if (zero) {
+            return i + (size_t) __builtin_ctzll(zero) / 8;
+        }
+    }
+    while (i < tmpl.len && rh_lex_class_of(tmpl.data[i]) != RH_LEX_SLOT) {
+        i++;
+    }
+    return i;
+}
+
 int rh_template_join(struct rh_span tmpl, const struct rh_span *literals, uint32_t count,
                      struct rh_buf *out)
 {
-    size_t copied = 0;
+    size_t total = tmpl.len - count;
+    if (count > tmpl.len) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        total += literals[i].len;
+    }
+    char *at = rh_buf_reserve(out, total);
+    if (!at) {
+        return -1;
+    }
+    const char *end = at + total;
     uint32_t used = 0;
-    for (size_t i = 0; i < tmpl.len; i++) {
-        if (rh_lex_class_of(tmpl.data[i]) != RH_LEX_SLOT) {
-            continue;
-        }
-        if (used == count) {
+    for (size_t copied = 0;; copied++) {
+        size_t slot = find_slot(tmpl, copied);
+        if (slot - copied > (size_t) (end - at)) {
             return -1;
         }
-        rh_buf_add(out, tmpl.data + copied, i - copied);
-        rh_buf_add_span(out, literals[used++]);
-        copied = i + 1;
+        at = copy_short(at, tmpl.data + copied, slot - copied);
+        copied = slot;
+        if (slot == tmpl.len) {
+            break;
+        }
+        if (used == count || literals[used].len > (size_t) (end - at)) {
+            return -1;
+        }
+        at = copy_short(at, literals[used].data, literals[used].len);
+        used++;
     }
-    rh_buf_add(out, tmpl.data + copied, tmpl.len - copied);
-    return used == count && !out->over ? 0 : -1;
+    if (used != count) {
+        return -1;
+    }
+    out->len += total;
+    return 0;
 }

@@ -107,6 +107,7 @@ static int look_at_trace(struct rh_calibration *c, const struct rh_calibration_o
     if (rc == 0) {
         int64_t origin_ns = s.plan->map.origin_ns;
         c->peak_sessions = s.plan->peak_count;
+        c->jobs = replay->jobs = rh_replay_options_jobs(replay, c->peak_sessions);
         c->length_ns = rh_time_sub(s.plan->end_ns, origin_ns);
         c->replayed_ns = c->length_ns;
         if (c->length_ns > o->first_ns) {
@@ -292,7 +293,7 @@ int rh_calibration_measure(struct rh_calibration *c, const struct rh_calibration
                            struct rh_error *err)
 {
     struct rh_replay_options replay = o->replay;
-    *c = (struct rh_calibration){.jobs = o->replay.jobs};
+    *c = (struct rh_calibration){0};
     rh_tally_init(&c->flat_out.tally);
     rh_tally_init(&c->original.tally);
     replay.allow_source = true; /* the null server is neither the source nor in use */

@@ -291,11 +291,18 @@ static void out_clear(struct rh_conn *conn)
     conn->out_at = conn->out_large = 0;
 }
 
-static void send_failed(struct rh_conn *conn)
+/* result: bytes, or -errno.  How many bytes went out. */
+static ssize_t take_send(struct rh_conn *conn, ssize_t result)
 {
-    conn->out_lost = true;
-    conn->out_errno = errno;
-    out_clear(conn);
+    if (result >= 0) {
+        return result;
+    }
+    if (result != -EAGAIN && result != -EWOULDBLOCK && result != -EINTR) {
+        conn->out_lost = true;
+        conn->out_errno = (int) -result;
+        out_clear(conn);
+    }
+    return 0;
 }
 
 static ssize_t plain_write(struct rh_conn *conn, const char *data, size_t n)
@@ -304,10 +311,7 @@ static ssize_t plain_write(struct rh_conn *conn, const char *data, size_t n)
     do {
         sent = send(conn->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (sent < 0 && errno == EINTR);
-    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
-        send_failed(conn);
-    }
-    return sent < 0 ? 0 : sent;
+    return take_send(conn, sent < 0 ? -errno : sent);
 }
 
 /* Send from data as long as that does not block; *sent is how far it came. */
@@ -440,14 +444,33 @@ ssize_t rh_conn_read(struct rh_conn *conn, char *data, size_t n, bool *again, st
     do {
         got = recv(conn->fd, data, n, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
-    *again = got > 0 && (size_t) got == n;
-    if (got > 0) {
-        return got;
+    return rh_conn_received(conn, got < 0 ? -errno : got, n, again, err);
+}
+
+ssize_t rh_conn_received(struct rh_conn *conn, ssize_t result, size_t n, bool *again,
+                         struct rh_error *err)
+{
+    *again = result > 0 && (size_t) result == n;
+    if (result > 0) {
+        return result;
     }
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    if (result == -EAGAIN || result == -EWOULDBLOCK || result == -EINTR) {
         return 0;
     }
-    return lost(conn, got == 0 ? "the server closed it" : strerror(errno), err);
+    return lost(conn, result == 0 ? "the server closed it" : strerror((int) -result), err);
+}
+
+bool rh_conn_is_bare(const struct rh_conn *conn)
+{
+    return !conn->tls.ssl && rh_conn_pending(conn) == 0;
+}
+
+void rh_conn_sent(struct rh_conn *conn, struct rh_span bytes, ssize_t result)
+{
+    size_t sent = (size_t) take_send(conn, result);
+    if (sent < bytes.len && !conn->out_lost) {
+        out_append(conn, bytes.data + sent, bytes.len - sent);
+    }
 }
 
 uint32_t rh_conn_interest(const struct rh_conn *conn)

@@ -73,6 +73,16 @@ int rh_conn_send(struct rh_conn *conn, struct rh_span bytes, struct rh_error *er
 int rh_conn_send_buf(struct rh_conn *conn, struct rh_buf *bytes, struct rh_error *err);
 /* Go on sending what waits.  0 or -1 as above. */
 int rh_conn_flush(struct rh_conn *conn, struct rh_error *err);
+/* A plain socket, and nothing waits to be sent: the caller may send and receive on the descriptor
+ * by itself, without waiting, and tells what came of it. */
+bool rh_conn_is_bare(const struct rh_conn *conn);
+/* It sent `bytes`: result is how many went out, or -errno.  The rest waits, as of rh_conn_send().
+ */
+void rh_conn_sent(struct rh_conn *conn, struct rh_span bytes, ssize_t result);
+/* It received into n bytes: result is how many came, or -errno.  What rh_conn_read() returns. */
+ssize_t rh_conn_received(struct rh_conn *conn, ssize_t result, size_t n, bool *again,
+                         struct rh_error *err);
+
 /* Bytes that wait to be sent. */
 size_t rh_conn_pending(const struct rh_conn *conn);
 

@@ -108,8 +108,9 @@ static int init_feeder(struct rh_engine *e, struct rh_error *err)
 
 static int init_workers(struct rh_engine *e, struct rh_error *err)
 {
-    e->workers = rh_calloc(e->options->jobs, sizeof *e->workers);
-    for (uint32_t i = 0; i < e->options->jobs; i++) {
+    uint32_t count = rh_replay_options_jobs(e->options, e->plan->peak_count);
+    e->workers = rh_calloc(count, sizeof *e->workers);
+    for (uint32_t i = 0; i < count; i++) {
         e->worker_count = i + 1;
         if (rh_worker_init(&e->workers[i], e, i, err) != 0) {
             return -1;

@@ -96,6 +96,7 @@ static int open_trace(struct command *c, struct rh_error *err)
                                 ? " between --from and --to"
                                 : "");
     }
+    c->options->jobs = rh_replay_options_jobs(c->options, c->plan->peak_count);
     warn_unused_maps(c->plan, &c->options->map_users, true);
     warn_unused_maps(c->plan, &c->options->map_databases, false);
     return 0;

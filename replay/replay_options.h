@@ -45,8 +45,8 @@ struct rh_replay_options {
 
     /* When and how. */
     struct rh_replay_speed speed;
-    int64_t skip_idle_ns; /* pauses longer than this are cut to it; 0: none are cut */
-    uint32_t jobs;
+    int64_t skip_idle_ns;     /* pauses longer than this are cut to it; 0: none are cut */
+    uint32_t jobs;            /* 0: rh_replay_options_jobs() */
     uint32_t max_connections; /* 0: as many as in production */
     uint64_t read_ahead_bytes;
     bool order_txn; /* a transaction waits for those that had ended before it began */
@@ -66,6 +66,9 @@ extern const struct rh_opt_command rh_replay_command;
 int rh_replay_read_time(const char *arg, void *target, struct rh_error *err);
 int rh_replay_read_jobs(const char *arg, void *target, struct rh_error *err);
 
+/* The worker threads to take where that many sessions are open at once: those that were asked for,
+ * or the default. */
+uint32_t rh_replay_options_jobs(const struct rh_replay_options *o, uint32_t peak_sessions);
 /* Default values. */
 void rh_replay_options_init(struct rh_replay_options *o);
 void rh_replay_options_release(struct rh_replay_options *o);

@@ -44,6 +44,7 @@ void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely)
     }
     atomic_fetch_sub_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
     rh_loop_unwatch(s->worker->loop, &s->watch);
+    rh_round_drop(&s->worker->round, s);
     if (politely) {
         rh_conn_close(s->conn);
     } else {

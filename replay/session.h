@@ -75,6 +75,7 @@ struct rh_replay_session {
     bool in_transaction;    /* by the marks of the last record that is done */
     bool is_reopening;      /* it had a connection before: its state is to be restored */
     bool has_sent;          /* a record, on this connection */
+    bool reads_much;        /* large answers come: it reads for itself, not with the round */
     bool has_state;         /* the state to restore is here */
 
     struct rh_conn *conn;

@@ -85,24 +85,34 @@ static bool scan(struct rh_replay_session *s, const char *data, size_t n, int64_
     return true;
 }
 
-static void read_answers(struct rh_replay_session *s)
+/* Read while there is more.  False: the connection is gone. */
+static bool read_on(struct rh_replay_session *s)
 {
     struct rh_worker *w = s->worker;
     struct rh_error err;
     bool again = true;
+    size_t total = 0;
     for (int i = 0; again && i < READS_MAX; i++) {
         ssize_t n = rh_conn_read(s->conn, w->input, RH_WORKER_INPUT_BYTES, &again, &err);
         if (n < 0) {
             rh_replay_session_lose(s, err.text);
-            return;
+            return false;
         }
         if (!scan(s, w->input, (size_t) n, rh_clock_mono_ns())) {
-            return;
+            return false;
         }
+        total += (size_t) n;
     }
+    s->reads_much = total >= RH_ROUND_INPUT_BYTES;
     if (again && !s->again.posted) {
         rh_loop_post(w->loop, &s->again);
     }
+    return true;
+}
+
+/* What was read has been scanned. */
+static void go_on(struct rh_replay_session *s)
+{
     if (s->state == RH_REPLAY_IDLE || (s->steps && s->state == RH_REPLAY_BUSY)) {
         rh_replay_session_step(s);
     } else if (s->state == RH_REPLAY_RESTORING && !s->exchange.is_active) {
@@ -125,11 +135,43 @@ static void ready(struct rh_watch *watch, uint32_t events)
     struct rh_replay_session *s = watch->ctx;
     struct rh_error err;
     (void) events;
+    if (!s->reads_much && rh_round_read(&s->worker->round, s)) {
+        return;
+    }
     if (rh_conn_pending(s->conn) > 0 && rh_conn_flush(s->conn, &err) != 0) {
         rh_replay_session_lose(s, err.text);
         return;
     }
-    read_answers(s);
+    rh_replay_session_read(s);
+}
+
+void rh_replay_session_read(struct rh_replay_session *s)
+{
+    if (read_on(s)) {
+        go_on(s);
+    }
+    change_watch(s);
+}
+
+void rh_replay_session_received(struct rh_replay_session *s, const char *data, ssize_t result,
+                                int64_t now_ns)
+{
+    struct rh_error err;
+    bool again;
+    ssize_t n = rh_conn_received(s->conn, result, RH_ROUND_INPUT_BYTES, &again, &err);
+    if (n < 0) {
+        rh_replay_session_lose(s, err.text);
+        return;
+    }
+    if (scan(s, data, (size_t) n, now_ns) && (!again || read_on(s))) {
+        go_on(s);
+    }
+    change_watch(s);
+}
+
+void rh_replay_session_sent(struct rh_replay_session *s, struct rh_span bytes, ssize_t result)
+{
+    rh_conn_sent(s->conn, bytes, result);
     change_watch(s);
 }
 
@@ -143,6 +185,13 @@ int rh_replay_session_watch(struct rh_replay_session *s, struct rh_error *err)
 int rh_replay_session_send(struct rh_replay_session *s)
 {
     struct rh_error err;
+    if (rh_round_send(&s->worker->round, s, rh_buf_span(&s->worker->out))) {
+        rh_buf_clear(&s->worker->out);
+        return 0;
+    }
+    if (!s->conn) {
+        return -1;
+    }
     int rc = rh_conn_send_buf(s->conn, &s->worker->out, &err);
     rh_worker_trim(s->worker);
     if (rc != 0) {

@@ -72,6 +72,14 @@ int rh_replay_session_watch(struct rh_replay_session *s, struct rh_error *err);
 /* Send worker->out as a new exchange (or as a part of the one under way).  -1: the connection is
  * gone. */
 int rh_replay_session_send(struct rh_replay_session *s);
+/* Its descriptor is ready: read, and go on. */
+void rh_replay_session_read(struct rh_replay_session *s);
+/* The same with what the round read: result as of rh_conn_received(), RH_ROUND_INPUT_BYTES at
+ * most. */
+void rh_replay_session_received(struct rh_replay_session *s, const char *data, ssize_t result,
+                                int64_t now_ns);
+/* The round sent its bytes: result as of rh_conn_sent(). */
+void rh_replay_session_sent(struct rh_replay_session *s, struct rh_span bytes, ssize_t result);
 
 /* session_cancel.c: the record goes out now; arm the timer for its cancel, if it has one. */
 void rh_replay_session_plan_cancel(struct rh_replay_session *s, const struct rh_record *r,

@@ -84,16 +84,24 @@ int rh_worker_init(struct rh_worker *w, struct rh_engine *engine, uint32_t numbe
     return rh_loop_new(&w->loop, err);
 }
 
+static void run_round(void *ctx)
+{
+    rh_round_run(ctx);
+}
+
 static void *run(void *arg)
 {
     struct rh_worker *w = arg;
     struct rh_error err;
     char name[16];
+    rh_round_init(&w->round, rh_ring_new());
+    rh_loop_on_turn(w->loop, run_round, &w->round);
     snprintf(name, sizeof name, "worker %u", w->number % 100);
     pthread_setname_np(pthread_self(), name);
     if (rh_loop_run(w->loop, &err) != 0) {
         rh_engine_fail(w->engine, &err);
     }
+    rh_round_release(&w->round);
     return NULL;
 }
 

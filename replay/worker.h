@@ -15,6 +15,7 @@
 #include "common/loop.h"
 #include "replay/engine.h"
 #include "replay/reconnector.h"
+#include "replay/round.h"
 #include "replay/tally.h"
 
 struct rh_replay_session;
@@ -53,6 +54,7 @@ struct rh_worker {
     struct rh_buf text;    /* scratch of one statement */
     struct rh_buf out;     /* scratch of one request */
     char *input;           /* scratch of one read */
+    struct rh_round round;
     struct rh_tally tally;
     struct rh_worker_progress progress;
 };
