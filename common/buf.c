@@ -26,7 +26,7 @@ void rh_buf_clear(struct rh_buf *b)
 
 static void buf_grow(struct rh_buf *b, size_t need)
 {
-    size_t cap = b->cap ? b->cap : b->max < 256 ? b->max : 256;
+    size_t cap = b->cap ? b->cap : 256;
     while (cap < need) {
         cap = cap > b->max / 2 ? b->max : cap * 2;
     }

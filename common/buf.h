@@ -32,9 +32,8 @@ void rh_buf_clear(struct rh_buf *b);
 char *rh_buf_reserve_more(struct rh_buf *b, size_t n);
 static inline char *rh_buf_reserve(struct rh_buf *b, size_t n)
 {
-    /* cap is at most max. */
-    return b->data && !b->over && n <= b->cap - b->len ? b->data + b->len
-                                                       : rh_buf_reserve_more(b, n);
+    bool fits = b->data && !b->over && n <= b->cap - b->len && n <= b->max - b->len;
+    return fits ? b->data + b->len : rh_buf_reserve_more(b, n);
 }
 
 int rh_buf_add(struct rh_buf *b, const void *data, size_t n);

@@ -391,6 +391,44 @@ static void test_stop_from_outside_and_what_it_leaves(void **state)
     rh_loop_free(loop);
 }
 
+struct turns {
+    struct rh_loop *loop;
+    struct rh_task tasks[2];
+    int gathered;
+    int turns;
+};
+
+static void on_gather(struct rh_task *task)
+{
+    struct turns *t = task->ctx;
+    t->gathered++;
+}
+
+static void on_turn(void *ctx)
+{
+    struct turns *t = ctx;
+    if (t->gathered > 0) {
+        assert_int_equal(t->gathered, 2); /* all callbacks have run before */
+        t->gathered = 0;
+        t->turns++;
+        rh_loop_stop(t->loop);
+    }
+}
+
+static void test_a_turn_follows_what_was_ready(void **state)
+{
+    (void) state;
+    struct turns t = {.loop = loop_make()};
+    rh_loop_on_turn(t.loop, on_turn, &t);
+    for (int i = 0; i < 2; i++) {
+        t.tasks[i] = (struct rh_task){.run = on_gather, .ctx = &t};
+        rh_loop_post(t.loop, &t.tasks[i]);
+    }
+    loop_go(t.loop);
+    assert_int_equal(t.turns, 1);
+    rh_loop_free(t.loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_events_change_and_hang_up_is_readable),
         cmocka_unit_test(test_tasks_come_from_other_threads),
         cmocka_unit_test(test_stop_from_outside_and_what_it_leaves),
+        cmocka_unit_test(test_a_turn_follows_what_was_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
