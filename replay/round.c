@@ -41,7 +41,7 @@ bool rh_round_read(struct rh_round *round, struct rh_replay_session *s)
     return true;
 }
 
-static void send_out(struct rh_round *round)
+void rh_round_flush(struct rh_round *round)
 {
     struct rh_ring_op ops[RH_RING_OPS_MAX];
     unsigned count = 0;
@@ -74,7 +74,7 @@ bool rh_round_send(struct rh_round *round, struct rh_replay_session *s, struct r
     }
     for (unsigned i = 0; i < round->send_count; i++) {
         if (round->sends[i].session == s) {
-            send_out(round); /* the order of its bytes */
+            rh_round_flush(round); /* the order of its bytes */
             return false;
         }
     }
@@ -82,7 +82,7 @@ bool rh_round_send(struct rh_round *round, struct rh_replay_session *s, struct r
         return false;
     }
     if (round->send_count == RH_RING_OPS_MAX) {
-        send_out(round);
+        rh_round_flush(round);
     }
     struct rh_round_send *send = &round->sends[round->send_count];
     *send =
@@ -125,7 +125,7 @@ void rh_round_run(struct rh_round *round)
     }
     round->read_count = 0;
     round->is_open = false;
-    send_out(round);
+    rh_round_flush(round);
 }
 
 void rh_round_drop(struct rh_round *round, const struct rh_replay_session *s)

@@ -49,6 +49,8 @@ void rh_round_release(struct rh_round *round);
 bool rh_round_read(struct rh_round *round, struct rh_replay_session *s);
 /* True if the bytes go out with the others of the round; they are copied. */
 bool rh_round_send(struct rh_round *round, struct rh_replay_session *s, struct rh_span bytes);
+/* Send what was gathered until now: before a session says Terminate, for example. */
+void rh_round_flush(struct rh_round *round);
 /* Read what was gathered, and send what comes of it.  To be called once a turn. */
 void rh_round_run(struct rh_round *round);
 /* s leaves its connection: nothing of it is read or sent any more. */
