@@ -39,6 +39,9 @@ void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely)
     if (s->steps) {
         rh_timer_cancel(s->worker->loop, &s->steps->timer);
     }
+    if (politely) {
+        rh_round_flush(&s->worker->round);
+    }
     if (!s->conn) {
         return;
     }
