@@ -75,6 +75,18 @@ done
 live_wait limit 0
 check 'what came before the limit is there' test "$(statements "$LIVE/limit.trace" "^SELECT 'limited'")" -gt 0
 
+# A ring that is full: what the kernel dropped is told, and the capture goes on behind it.
+live_start drops --buffer 1MB
+kill -STOP "$live_pid"
+live_psql -c "SELECT repeat('x', 1000) FROM generate_series(1, 20000)" bank >/dev/null
+kill -CONT "$live_pid"
+live_psql -c "SELECT 'behind'" bank >/dev/null
+live_stop drops INT 0
+dropped=$(info "$LIVE/drops.trace" '[.gaps[] | select(.reason == "packets dropped by the kernel") | .count] | add // 0')
+check 'dropped packets are in the trace' test "$dropped" -gt 0
+check_equal 'as many as in the summary' "$dropped" "$(awk '/packets dropped by the kernel/ { print $(NF - 5) }' "$LIVE/drops.err")"
+check_equal 'the capture went on' 1 "$(statements "$LIVE/drops.trace" "^SELECT 'behind'")"
+
 # All interfaces; a filter that narrows; several ports.
 "$CAPTURE" wire -i any --server-port "$PORT" --server-port 1 --filter 'host 127.0.0.1' \
     -o "$LIVE/any.trace" 2>"$LIVE/any.err" </dev/null &
