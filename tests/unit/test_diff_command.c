@@ -176,8 +176,8 @@ static void test_json(void **state)
         ".verdict == \"fail\"",
         ".gates == [{name: \"new-errors\", limit: 0, actual: 1, result: \"fail\", reason: null}]",
         ".rehearsal.verdict == \"degraded\" and (.rehearsal.checks | length) == 14",
-        ".rehearsal.checks[] | select(.name == \"error-parity-pct\") | .result == \"degraded\" and "
-        ".actual > 66 and .degraded_beyond == 99",
+        (".rehearsal.checks[] | select(.name == \"error-parity-pct\") | .result == \"degraded\""
+         " and .actual > 66 and .degraded_beyond == 99"),
         ".rehearsal.checks[] | select(.name == \"order-wait-pct\") | .invalid_beyond == null",
         ".paired and .inputs.base.kind == \"run\" and .inputs.base.complete",
         ".inputs.candidate.lag_us | .p50 > 89 and .p50 < 91 and .p99 == 120 and .max == 120",
