@@ -9,8 +9,8 @@ struct reason_words {
 
 static const struct reason_words reason_words[RH_REASON_COUNT] = {
     [RH_REASON_NONE] = {"none", "none"},
-    [RH_REASON_CUT_TEXT] = {"server cut the text", "cut-text"},
-    [RH_REASON_CUT_PARAMETER] = {"server cut a parameter", "cut-parameter"},
+    [RH_REASON_CUT_TEXT] = {"the text is cut", "cut-text"},
+    [RH_REASON_CUT_PARAMETER] = {"a parameter is cut", "cut-parameter"},
     [RH_REASON_NO_PARAMETERS] = {"parameter values not logged", "no-parameters"},
     [RH_REASON_SECRET] = {"password removed", "secret"},
     [RH_REASON_NO_COPY_DATA] = {"COPY data not captured", "no-copy-data"},

@@ -49,8 +49,8 @@ static inline bool rh_kind_has_ordinal(enum rh_kind kind)
  */
 enum rh_reason {
     RH_REASON_NONE = 0,
-    RH_REASON_CUT_TEXT = 1,      /* the server cut the text */
-    RH_REASON_CUT_PARAMETER = 2, /* the server cut a parameter's value */
+    RH_REASON_CUT_TEXT = 1,      /* the text is cut */
+    RH_REASON_CUT_PARAMETER = 2, /* a parameter is cut */
     RH_REASON_NO_PARAMETERS = 3, /* $n in the text, values not logged */
     RH_REASON_SECRET = 4,        /* a password literal was removed */
     RH_REASON_NO_COPY_DATA = 5,  /* COPY FROM STDIN, data not captured */
@@ -77,7 +77,7 @@ enum rh_reason {
     RH_REASON_COUNT = 64,
 };
 
-/* A few words, the same in every output ("server cut the text"). */
+/* A few words, the same in every output ("the text is cut"). */
 const char *rh_reason_text(enum rh_reason reason);
 /* The name in JSON ("cut-text"). */
 const char *rh_reason_name(enum rh_reason reason);

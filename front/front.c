@@ -30,6 +30,7 @@ static const struct rh_opt_command front_help = {
     .footer =
         "Commands:\n"
         "  capture log     make a trace from server logs\n"
+        "  capture wire    make a trace from packets: live, or of capture files\n"
         "  replay          play a trace on a server; what came of it goes to a run file\n"
         "  diff            compare two runs, or a run and its trace\n"
         "  info            what traces and runs hold\n"

@@ -35,6 +35,15 @@ if(RH_BUILD_REPLAY)
             LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
             ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
     endforeach()
+    # Many sessions once more, as where io_uring is not permitted.
+    add_executable(without_uring integration/without_uring.c)
+    rh_no_lto(without_uring)
+    target_link_libraries(without_uring PRIVATE rh_flags)
+    add_test(NAME integration.without_uring COMMAND without_uring
+        bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_many.sh")
+    set_tests_properties(integration.without_uring PROPERTIES
+        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
 endif()
 
 # The null server, by itself and under a replay.

@@ -40,7 +40,7 @@ no_finding() {
 dry_run 0 clean --speed 2
 check 'sessions' grep -qx 'sessions     3, at most 3 at once' "$WORK/out"
 check 'statements' grep -qx 'statements   5 would be sent' "$WORK/out"
-check 'what cannot be replayed' grep -q '^not replayed         1  server cut the text$' "$WORK/out"
+check 'what cannot be replayed' grep -q '^not replayed         1  the text is cut$' "$WORK/out"
 check 'how long' grep -qx 'takes        2.0 s at speed 2' "$WORK/out"
 check 'the result' grep -q '^result       0 stops, 0 warnings, .* a replay would begin$' "$WORK/out"
 check 'no run' test ! -e "$WORK/clean.run"

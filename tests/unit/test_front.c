@@ -292,7 +292,7 @@ static void test_info_text(void **state)
         "  statements       5 (query 4, execute 1), 1 failed\n",
         "  other records    fetch 1, open 3, close 3, gap 2\n",
         "  transactions     2 begun\n",
-        "  not replayable   1\n      server cut the text                  1\n",
+        "  not replayable   1\n      the text is cut                      1\n",
         "  gaps\n      log lines                            7 in 2 places\n",
         " bytes a statement\n",
         "  blocks           1, 0 of them late\n",

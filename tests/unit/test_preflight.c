@@ -280,7 +280,7 @@ static void test_dry_run(void **state)
                         "sessions     1, at most 1 at once\n"
                         "             2 logins failed in production, would not be repeated\n"
                         "statements   5 would be sent\n"
-                        "not replayed         2  server cut the text\n"
+                        "not replayed         2  the text is cut\n"
                         "span         10.0 s from 1970-01-01T00:16:40.000000Z\n"
                         "takes        2.5 s at speed 4\n"
                         "stop         bad\n"

@@ -180,7 +180,7 @@ static void test_sqlstate(void **state)
 static void test_words(void **state)
 {
     (void) state;
-    assert_string_equal(rh_reason_text(RH_REASON_CUT_TEXT), "server cut the text");
+    assert_string_equal(rh_reason_text(RH_REASON_CUT_TEXT), "the text is cut");
     assert_string_equal(rh_reason_name(RH_REASON_CUT_TEXT), "cut-text");
     assert_string_equal(rh_reason_name((enum rh_reason) 63), "unknown");
     assert_string_equal(rh_vantage_text(RH_VANTAGE_CLIENT), "replay client");
