@@ -101,7 +101,7 @@ check_equal 'replication' 'not-sent replication' "$(fates login 5 | cut -d' ' -f
 check_equal 'the other' '1 done - 00000 1
 2 done - 00000 1' "$(fates login 2)"
 check 'the summary tells' grep -q '1 opened, 2 refused, 0 lost' "$WORK/err"
-check 'and of production' grep -q '1 logins failed in production' "$WORK/err"
+check 'and of production' grep -q '1 login failed in production' "$WORK/err"
 
 # Nobody gets in, or nobody is there.
 {
