@@ -64,7 +64,7 @@ completes 'shop.run' pgrehearse replay -o shop.
 completes 'max' pgrehearse replay --speed m
 completes 'max' pgrehearse replay -s m
 completes '' pgrehearse replay --host ''
-completes '--skip-idle --speed=' pgrehearse replay --s
+completes '--scale= --skip-idle --speed=' pgrehearse replay --s
 completes 'a b.trace logs.trace.d shop.trace sub dir' pgrehearse replay --skip-idle ''
 completes '' pgrehearse replay --skip-idle=1
 completes '' pgrehearse replay -- --sp
