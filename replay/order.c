@@ -79,8 +79,8 @@ bool rh_order_begin(struct rh_order *o, uint32_t lane_number, const struct rh_or
     pthread_mutex_lock(&lane->lock);
     bool may_begin = lane->prefix >= txn->need;
     if (!may_begin && w->place == 0) {
-        RH_GROW(lane->heap, lane->heap_count,
-                lane->heap_cap); /* NOLINT(bugprone-sizeof-expression) */
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+        RH_GROW(lane->heap, lane->heap_count, lane->heap_cap);
         w->need = txn->need;
         lane->heap[lane->heap_count++] = w;
         heap_up(lane, lane->heap_count);

@@ -104,18 +104,33 @@ static void test_marks_missing(void **state)
     rh_order_plan_release(&plan);
 }
 
+enum { CIRCLE_SESSIONS = 20, CIRCLE_TXNS = 50 };
+
+/* What txn, which began at `begin`, waits for began before it. */
+static void assert_waits_for_earlier(const struct rh_order_plan *plan,
+                                     int64_t (*begins)[CIRCLE_TXNS], const struct rh_order_txn *txn,
+                                     int64_t begin)
+{
+    for (uint32_t k = 0; k < CIRCLE_SESSIONS; k++) {
+        for (uint32_t m = 0; m < CIRCLE_TXNS; m++) {
+            if (plan->sessions[k].txns[m].rank < txn->need) {
+                assert_true(begins[k][m] < begin);
+            }
+        }
+    }
+}
+
 /* No transaction waits for itself, nor for one that began later, whatever the stamps. */
 static void test_no_circle(void **state)
 {
     (void) state;
-    enum { SESSIONS = 20, TXNS = 50 };
     struct rh_order_plan plan;
     uint32_t seed = 1;
-    int64_t begins[SESSIONS][TXNS];
-    rh_order_plan_init(&plan, SESSIONS, MS);
-    for (uint32_t s = 0; s < SESSIONS; s++) {
+    int64_t begins[CIRCLE_SESSIONS][CIRCLE_TXNS];
+    rh_order_plan_init(&plan, CIRCLE_SESSIONS, MS);
+    for (uint32_t s = 0; s < CIRCLE_SESSIONS; s++) {
         int64_t now = 0;
-        for (uint32_t i = 0; i < TXNS; i++) {
+        for (uint32_t i = 0; i < CIRCLE_TXNS; i++) {
             seed = seed * 1103515245 + 12345;
             begins[s][i] = now;
             /* Some end before they begin. */
@@ -124,17 +139,11 @@ static void test_no_circle(void **state)
         }
     }
     rh_order_plan_finish(&plan);
-    for (uint32_t s = 0; s < SESSIONS; s++) {
-        for (uint32_t i = 0; i < TXNS; i++) {
+    for (uint32_t s = 0; s < CIRCLE_SESSIONS; s++) {
+        for (uint32_t i = 0; i < CIRCLE_TXNS; i++) {
             const struct rh_order_txn *txn = &plan.sessions[s].txns[i];
             assert_true(txn->rank >= txn->need);
-            for (uint32_t k = 0; k < SESSIONS; k++) {
-                for (uint32_t m = 0; m < TXNS; m++) {
-                    if (plan.sessions[k].txns[m].rank < txn->need) {
-                        assert_true(begins[k][m] < begins[s][i]);
-                    }
-                }
-            }
+            assert_waits_for_earlier(&plan, begins, txn, begins[s][i]);
         }
     }
     rh_order_plan_release(&plan);
