@@ -99,11 +99,7 @@ int rh_assemble_gap(struct rh_assembler *a, struct rh_log_session *s, const char
                     uint64_t count, int64_t at_ns, struct rh_error *err)
 {
     struct rh_record r;
-    rh_record_init(&r);
-    r.kind = RH_KIND_GAP;
-    r.start_ns = at_ns;
-    r.count = count;
-    r.detail = rh_span_cstr(what);
+    rh_record_init_gap(&r, at_ns, count, what);
     if (s) {
         if (rh_assemble_open(a, s, err) != 0) {
             return -1;

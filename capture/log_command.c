@@ -3,13 +3,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "capture/assembler.h"
 #include "capture/capture_summary.h"
 #include "capture/log_files.h"
+#include "capture/summary_text.h"
 #include "capture/trace_sink.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -37,9 +36,8 @@ struct command {
 static int open_output(struct command *c, struct rh_error *err)
 {
     const char *path = c->options->output;
-    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
-        return rh_error_set(err, RH_ERR_USAGE,
-                            "a trace is not written to a terminal: give -o FILE");
+    if (rh_trace_sink_check_output(path, err) != 0) {
+        return -1;
     }
     struct rh_trace_header header = {
         .kind = RH_FILE_WORKLOAD,
@@ -142,11 +140,7 @@ static int write_gap(struct command *c, const char *what, uint64_t count, struct
         return 0;
     }
     struct rh_record r;
-    rh_record_init(&r);
-    r.kind = RH_KIND_GAP;
-    r.start_ns = c->stats.last_ns;
-    r.count = count;
-    r.detail = rh_span_cstr(what);
+    rh_record_init_gap(&r, c->stats.last_ns, count, what);
     return c->sink.record(c->sink.context, &r, err);
 }
 
@@ -212,21 +206,13 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     if (!c->options->quiet) {
         rh_capture_summary_print(&m, stderr);
     }
-    uint64_t runaways = m.include_runaways + m.exclude_runaways;
-    if (runaways > 0) {
-        rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " text%s, left out", runaways,
-               rh_plural(runaways));
-    }
+    rh_summary_warn_runaways(m.include_runaways + m.exclude_runaways);
     if (c->stats.disordered > 0) {
         rh_log(RH_LOG_WARNING, "%" PRIu64 " record%s out of order %s left out", c->stats.disordered,
                rh_plural(c->stats.disordered), rh_noun(c->stats.disordered, "was", "were"));
         rh_log_hint("give each part of the log as a file of its own: files are put in order");
     }
-    if (c->stopped) {
-        rh_log(RH_LOG_WARNING, "stopped early: the trace has what was read so far");
-    } else if (c->damaged) {
-        rh_log(RH_LOG_WARNING, "the trace lacks what could not be read");
-    }
+    rh_summary_warn_incomplete(c->stopped, c->damaged);
     return partial ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
 }
 

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "common/log.h"
+
 enum { KILO = 1024, STATES_SHOWN = 8 };
 
 const char *rh_size_text(uint64_t bytes, char text[RH_SIZE_TEXT])
@@ -84,6 +86,23 @@ void rh_summary_runaways(const char *option, uint64_t count, FILE *out)
     if (count > 0) {
         fprintf(out, "ran away     a pattern of %s on %" PRIu64 " text%s, left out\n", option,
                 count, rh_plural(count));
+    }
+}
+
+void rh_summary_warn_runaways(uint64_t count)
+{
+    if (count > 0) {
+        rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " text%s, left out", count,
+               rh_plural(count));
+    }
+}
+
+void rh_summary_warn_incomplete(bool stopped, bool damaged)
+{
+    if (stopped) {
+        rh_log(RH_LOG_WARNING, "stopped early: the trace has what was read so far");
+    } else if (damaged) {
+        rh_log(RH_LOG_WARNING, "the trace lacks what could not be read");
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef RH_CAPTURE_SUMMARY_TEXT_H
 #define RH_CAPTURE_SUMMARY_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +35,10 @@ void rh_summary_held(const struct rh_capture_stats *s, FILE *out);
 /* Statements that the filters left out, or put in front of what they kept. */
 void rh_summary_filtered(const struct rh_capture_stats *s, FILE *out);
 void rh_summary_runaways(const char *option, uint64_t count, FILE *out);
+/* Warnings of the end, if there is cause for them: texts that patterns ran away on, and a trace
+ * that does not hold all. */
+void rh_summary_warn_runaways(uint64_t count);
+void rh_summary_warn_incomplete(bool stopped, bool damaged);
 /* A note in the trace, unless it is 0. */
 void rh_summary_note(struct rh_trace_writer *w, const char *name, uint64_t count);
 

@@ -1,6 +1,18 @@
 /* capture/trace_sink.c */
 #include "capture/trace_sink.h"
 
+#include <string.h>
+#include <unistd.h>
+
+int rh_trace_sink_check_output(const char *path, struct rh_error *err)
+{
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "a trace is not written to a terminal: give -o FILE");
+    }
+    return 0;
+}
+
 static int put_session(void *context, const struct rh_session *session, struct rh_error *err)
 {
     return rh_trace_writer_put_session(context, session, err);

@@ -126,11 +126,7 @@ static void put_total(struct rh_wire_capture *c, int64_t time_ns, const char *wh
     if (count == 0 || c->failed) {
         return;
     }
-    rh_record_init(&r);
-    r.kind = RH_KIND_GAP;
-    r.start_ns = time_ns;
-    r.count = count;
-    r.detail = rh_span_cstr(what);
+    rh_record_init_gap(&r, time_ns, count, what);
     c->counts.gaps++;
     c->failed = c->sink->record(c->sink->context, &r, &c->error) != 0;
 }

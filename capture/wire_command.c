@@ -8,6 +8,7 @@
 #include "capture/packet_filter.h"
 #include "capture/packet_order.h"
 #include "capture/packet_source.h"
+#include "capture/summary_text.h"
 #include "capture/wire_stack.h"
 #include "capture/wire_summary.h"
 #include "capture/wire_upkeep.h"
@@ -298,16 +299,8 @@ static int end_all(struct command *c, bool output_failed, struct rh_error *err)
     if (!c->options->quiet) {
         rh_wire_summary_print(&m, stderr);
     }
-    uint64_t runaways = c->wanted.include_runaways + c->wanted.exclude_runaways;
-    if (runaways > 0) {
-        rh_log(RH_LOG_WARNING, "a pattern ran away on %" PRIu64 " text%s, left out", runaways,
-               runaways == 1 ? "" : "s");
-    }
-    if (c->stopped) {
-        rh_log(RH_LOG_WARNING, "stopped early: the trace has what was read so far");
-    } else if (c->damaged) {
-        rh_log(RH_LOG_WARNING, "the trace lacks what could not be read");
-    }
+    rh_summary_warn_runaways(c->wanted.include_runaways + c->wanted.exclude_runaways);
+    rh_summary_warn_incomplete(c->stopped, c->damaged);
     return partial ? RH_EXIT_PARTIAL : RH_EXIT_DONE;
 }
 

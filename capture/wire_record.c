@@ -80,11 +80,7 @@ static const char *const loss_text[RH_WIRE_LOSS_KINDS] = {
 void rh_wire_put_gap(struct rh_wire_session *s, const char *what, uint64_t count)
 {
     struct rh_record r;
-    rh_record_init(&r);
-    r.kind = RH_KIND_GAP;
-    r.start_ns = s->last_ns;
-    r.count = count;
-    r.detail = rh_span_cstr(what);
+    rh_record_init_gap(&r, s->last_ns, count, what);
     s->capture->counts.gaps++;
     rh_wire_put_record(s, &r);
 }

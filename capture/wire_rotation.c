@@ -173,12 +173,9 @@ static int tell_dropped(struct place *p, uint32_t session, int64_t time_ns, stru
     if (p->dropped == 0) {
         return 0;
     }
-    rh_record_init(&gap);
-    gap.kind = RH_KIND_GAP;
+    rh_record_init_gap(&gap, time_ns, p->dropped,
+                       "outcomes and COPY data of statements in the file before");
     gap.session = session;
-    gap.start_ns = time_ns;
-    gap.count = p->dropped;
-    gap.detail = RH_SPAN_LITERAL("outcomes and COPY data of statements in the file before");
     p->dropped = 0;
     return p->in->sink.record(p->in, &gap, err);
 }

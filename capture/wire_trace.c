@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "capture/trace_sink.h"
 #include "common/clock.h"
 #include "rh_version.h"
 
@@ -83,11 +83,7 @@ int rh_wire_trace_open(struct rh_wire_trace *t, const char *path,
         .place = *place,
     };
     rh_uuid_make(t->uuid);
-    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
-        return rh_error_set(err, RH_ERR_USAGE,
-                            "a trace is not written to a terminal: give -o FILE");
-    }
-    return file_begin(t, err);
+    return rh_trace_sink_check_output(path, err) != 0 ? -1 : file_begin(t, err);
 }
 
 int rh_wire_trace_finish(struct rh_wire_trace *t, bool stopped_early, struct rh_error *err)

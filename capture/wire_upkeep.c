@@ -11,11 +11,8 @@ int rh_wire_upkeep_drops(struct rh_wire_upkeep *u, int64_t last_ns, struct rh_er
         return 0;
     }
     struct rh_record gap;
-    rh_record_init(&gap);
-    gap.kind = RH_KIND_GAP;
-    gap.start_ns = last_ns != RH_TIME_UNKNOWN ? last_ns : rh_clock_wall_ns();
-    gap.count = drops - u->drops;
-    gap.detail = RH_SPAN_LITERAL("packets dropped by the kernel");
+    rh_record_init_gap(&gap, last_ns != RH_TIME_UNKNOWN ? last_ns : rh_clock_wall_ns(),
+                       drops - u->drops, "packets dropped by the kernel");
     u->drops = drops;
     return u->output->sink.record(u->output->sink.context, &gap, err);
 }

@@ -136,6 +136,15 @@ void rh_record_init(struct rh_record *r)
     rh_outcome_clear(&r->outcome);
 }
 
+void rh_record_init_gap(struct rh_record *r, int64_t start_ns, uint64_t count, const char *what)
+{
+    rh_record_init(r);
+    r->kind = RH_KIND_GAP;
+    r->start_ns = start_ns;
+    r->count = count;
+    r->detail = rh_span_cstr(what);
+}
+
 int rh_record_text(const struct rh_record *r, struct rh_buf *out)
 {
     if (r->tmpl.data && r->literal_count > 0 && !r->literals) {

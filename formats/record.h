@@ -205,6 +205,8 @@ struct rh_record {
 
 /* All unknown, kind QUERY. */
 void rh_record_init(struct rh_record *r);
+/* A gap of no session: how much of what is missing; what must live as long as r. */
+void rh_record_init_gap(struct rh_record *r, int64_t start_ns, uint64_t count, const char *what);
 
 /* Append the whole text; nothing for a record without text.  -1 when the buffer's maximum is
  * passed, or the reader was to leave literals out (trace_reader.h). */
