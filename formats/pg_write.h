@@ -67,6 +67,29 @@ struct rh_pg_function_call {
 };
 int rh_pg_write_function_call(struct rh_buf *b, const struct rh_pg_function_call *call,
                               struct rh_error *err);
+/* Those of a record, with its formats in the shortest form. */
+static inline struct rh_pg_bind rh_pg_bind_of(const struct rh_record *r)
+{
+    return (struct rh_pg_bind){
+        .portal = r->portal_name,
+        .statement = r->statement_name,
+        .params = r->params,
+        .param_count = r->param_count,
+        .result_formats = r->result_formats,
+        .result_format_count = r->result_format_count,
+    };
+}
+
+static inline struct rh_pg_function_call rh_pg_function_call_of(const struct rh_record *r)
+{
+    return (struct rh_pg_function_call){
+        .function_oid = r->function_oid,
+        .params = r->params,
+        .param_count = r->param_count,
+        .result_format = r->result_format_count ? r->result_formats[0] : 0,
+    };
+}
+
 int rh_pg_write_terminate(struct rh_buf *b, struct rh_error *err);
 /* Goes over a connection of its own, in place of a startup message.  Keys have 4 to 256 bytes. */
 int rh_pg_write_cancel(struct rh_buf *b, uint32_t pid, struct rh_span key, struct rh_error *err);

@@ -74,14 +74,7 @@ static int add_end(struct builder *b, bool with_sync, enum rh_exchange_end flush
 static int build_execute(struct builder *b, bool with_sync, struct rh_error *err)
 {
     const struct rh_record *r = b->r;
-    struct rh_pg_bind bind = {
-        .portal = r->portal_name,
-        .statement = r->statement_name,
-        .params = r->params,
-        .param_count = r->param_count,
-        .result_formats = r->result_formats,
-        .result_format_count = r->result_format_count,
-    };
+    const struct rh_pg_bind bind = rh_pg_bind_of(r);
     if (add_preparation(b, false, err) != 0) {
         return -1;
     }
@@ -101,21 +94,15 @@ static int build_execute(struct builder *b, bool with_sync, struct rh_error *err
 static int build(struct builder *b, bool with_sync, struct rh_error *err)
 {
     const struct rh_record *r = b->r;
+    struct rh_pg_function_call call;
     switch (r->kind) {
     case RH_KIND_QUERY:
         return rh_pg_write_query(b->out, b->text, err);
     case RH_KIND_EXECUTE:
         return build_execute(b, with_sync, err);
     case RH_KIND_FUNCTION:
-        return rh_pg_write_function_call(
-            b->out,
-            &(struct rh_pg_function_call){
-                .function_oid = r->function_oid,
-                .params = r->params,
-                .param_count = r->param_count,
-                .result_format = r->result_format_count ? r->result_formats[0] : 0,
-            },
-            err);
+        call = rh_pg_function_call_of(r);
+        return rh_pg_write_function_call(b->out, &call, err);
     case RH_KIND_FETCH:
         if (rh_pg_write_execute(b->out, r->portal_name, r->row_limit, err) != 0) {
             return -1;

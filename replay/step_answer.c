@@ -80,7 +80,6 @@ static void end_record(struct rh_step_play *p, struct rh_step_flight *f)
 {
     struct rh_replay_session *s = p->session;
     struct rh_record *r = f->record;
-    bool is_cancelled = r->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("57014"));
     r->outcome.tag = rh_arena_copy(&s->batch->arena, r->outcome.tag);
     r->run.fate = RH_FATE_DONE;
     if (f->lost) {
@@ -94,7 +93,8 @@ static void end_record(struct rh_step_play *p, struct rh_step_flight *f)
         r->run.reason = RH_REASON_DAMAGED;
     } else if (f->not_run) {
         mark_not_run(r);
-    } else if (f->was_cancelled && is_cancelled) {
+    } else if (f->was_cancelled &&
+               r->outcome.sqlstate == rh_sqlstate_pack(RH_SPAN_LITERAL("57014"))) {
         r->flags |= RH_FLAG_CANCELED;
     }
     p->done_ordinal = r->ordinal;

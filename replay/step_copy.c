@@ -1,19 +1,19 @@
+#include "formats/packet_bytes.h"
 #include "formats/pg_write.h"
 #include "replay/step_parts.h"
 
 /* The CopyDone and CopyFail among whole messages. */
 static void ask_ends(struct rh_step_play *p, struct rh_step_flight *f, struct rh_span messages)
 {
-    const uint8_t *at = (const uint8_t *) messages.data;
+    const char *at = messages.data;
     size_t left = messages.len;
     while (left >= 5) {
-        uint32_t length = (uint32_t) at[1] << 24 | (uint32_t) at[2] << 16 | (uint32_t) at[3] << 8 |
-                          (uint32_t) at[4];
+        uint32_t length = rh_be32(at + 1);
         if (length < 4 || length > left - 1) {
             return;
         }
         if (at[0] == 'c' || at[0] == 'f') {
-            rh_pg_wire_ask(&p->wire, (char) at[0]);
+            rh_pg_wire_ask(&p->wire, at[0]);
             if (f) {
                 f->copies_ended++;
             }

@@ -112,28 +112,16 @@ static enum rh_pg_formats formats_of(char letter)
 static int write_bind(char letter, const struct rh_record *r, struct rh_buf *out,
                       struct rh_error *err)
 {
-    struct rh_pg_bind bind = {
-        .formats = formats_of(letter),
-        .portal = r->portal_name,
-        .statement = r->statement_name,
-        .params = r->params,
-        .param_count = r->param_count,
-        .result_formats = r->result_formats,
-        .result_format_count = r->result_format_count,
-    };
+    struct rh_pg_bind bind = rh_pg_bind_of(r);
+    bind.formats = formats_of(letter);
     return rh_pg_write_bind(out, &bind, err);
 }
 
 static int write_call(char letter, const struct rh_record *r, struct rh_buf *out,
                       struct rh_error *err)
 {
-    struct rh_pg_function_call call = {
-        .function_oid = r->function_oid,
-        .formats = formats_of(letter),
-        .params = r->params,
-        .param_count = r->param_count,
-        .result_format = r->result_format_count ? r->result_formats[0] : 0,
-    };
+    struct rh_pg_function_call call = rh_pg_function_call_of(r);
+    call.formats = formats_of(letter);
     return rh_pg_write_function_call(out, &call, err);
 }
 
