@@ -17,7 +17,6 @@ enum {
     TEXTS_BYTES_EACH = 190, /* and of each query more */
     TEXT_MIN = 60,
     ERROR_SQL_MAX = 300,
-    ERROR_TEXT_MAX = 600,
     JSON_MAX = 1 << 24,
 };
 
@@ -241,11 +240,7 @@ static void put_error(struct writer *w, const struct rh_error_result *row)
                                 ERROR_SQL_MAX));
     rh_html_example(j, "example", &e->ref, side);
     if (w->report->examples && e->text && !row->is_other) {
-        struct rh_span text = rh_html_cut(rh_span(e->text, e->text_len), ERROR_TEXT_MAX);
-        rh_json_key(j, "text");
-        rh_json_text(j, text);
-        rh_json_key(j, "text_cut");
-        rh_json_bool(j, e->text_cut || text.len < e->text_len);
+        rh_html_example_text(j, rh_span(e->text, e->text_len), e->text_cut);
     }
     rh_json_close(j);
 }

@@ -236,6 +236,15 @@ void rh_html_example(struct rh_json *j, const char *key, const struct rh_stateme
     rh_json_close(j);
 }
 
+void rh_html_example_text(struct rh_json *j, struct rh_span text, bool is_cut)
+{
+    struct rh_span shown = rh_html_cut(text, TEXT_MAX);
+    rh_json_key(j, "text");
+    rh_json_text(j, shown);
+    rh_json_key(j, "text_cut");
+    rh_json_bool(j, is_cut || shown.len < text.len);
+}
+
 static void put_worst(struct rh_json *j, const struct rh_report *report,
                       const struct rh_slowed_pair *slowed)
 {
@@ -253,11 +262,7 @@ static void put_worst(struct rh_json *j, const struct rh_report *report,
     const struct rh_example_text *e =
         report->examples ? rh_example_texts_find(report->examples, slowed) : NULL;
     if (e) {
-        struct rh_span text = rh_html_cut(rh_span(e->text, e->text_len), TEXT_MAX);
-        rh_json_key(j, "text");
-        rh_json_text(j, text);
-        rh_json_key(j, "text_cut");
-        rh_json_bool(j, e->text_cut || text.len < e->text_len);
+        rh_html_example_text(j, rh_span(e->text, e->text_len), e->text_cut);
     }
     rh_json_close(j);
 }

@@ -22,5 +22,7 @@ void rh_html_query_detail(struct rh_json *j, const struct rh_report *report,
 /* A member: which statement. */
 void rh_html_example(struct rh_json *j, const char *key, const struct rh_statement_ref *ref,
                      enum rh_side side);
+/* Members: an example's text, as far as the page shows it, and whether there is more. */
+void rh_html_example_text(struct rh_json *j, struct rh_span text, bool is_cut);
 
 #endif

@@ -2,32 +2,15 @@
 
 #include <math.h>
 
+#include "diff/json_put.h"
 #include "diff/json_query.h"
 #include "rh_version.h"
-
-static void put_ns_as_us(struct rh_json *j, const char *key, double ns)
-{
-    rh_json_key(j, key);
-    rh_json_double(j, ns / 1e3, 3);
-}
-
-static void put_count(struct rh_json *j, const char *key, uint64_t n)
-{
-    rh_json_key(j, key);
-    rh_json_int(j, n <= INT64_MAX ? (int64_t) n : INT64_MAX);
-}
 
 static void put_uuid(struct rh_json *j, const char *key, const uint8_t uuid[16], bool known)
 {
     char text[37];
     rh_json_key(j, key);
     rh_json_cstr(j, known ? rh_uuid_format(uuid, text) : NULL);
-}
-
-static void put_span(struct rh_json *j, const char *key, struct rh_span s)
-{
-    rh_json_key(j, key);
-    rh_json_text(j, s);
 }
 
 static void put_verdict(struct rh_json *j, const struct rh_report *report)
@@ -62,9 +45,9 @@ static void put_lag(struct rh_json *j, const struct rh_hist *lag)
         return;
     }
     rh_json_open(j, '{');
-    put_ns_as_us(j, "p50", (double) rh_hist_quantile(lag, 0.5));
-    put_ns_as_us(j, "p99", (double) rh_hist_quantile(lag, 0.99));
-    put_ns_as_us(j, "max", (double) lag->max);
+    rh_json_put_ns_as_us(j, "p50", (double) rh_hist_quantile(lag, 0.5));
+    rh_json_put_ns_as_us(j, "p99", (double) rh_hist_quantile(lag, 0.99));
+    rh_json_put_ns_as_us(j, "max", (double) lag->max);
     rh_json_close(j);
 }
 
@@ -76,27 +59,27 @@ static void put_behind(struct rh_json *j, const struct rh_hist *behind)
         return;
     }
     rh_json_open(j, '{');
-    put_count(j, "count", behind->count);
-    put_ns_as_us(j, "p50", (double) rh_hist_quantile(behind, 0.5));
-    put_ns_as_us(j, "p99", (double) rh_hist_quantile(behind, 0.99));
-    put_ns_as_us(j, "max", (double) behind->max);
+    rh_json_put_count(j, "count", behind->count);
+    rh_json_put_ns_as_us(j, "p50", (double) rh_hist_quantile(behind, 0.5));
+    rh_json_put_ns_as_us(j, "p99", (double) rh_hist_quantile(behind, 0.99));
+    rh_json_put_ns_as_us(j, "max", (double) behind->max);
     rh_json_close(j);
 }
 
 static void put_side_counts(struct rh_json *j, const struct rh_side_summary *s)
 {
-    put_count(j, "statements", s->statements);
-    put_count(j, "calls", s->calls);
-    put_count(j, "errors", s->errors);
-    put_count(j, "unknown", s->unknown);
-    put_count(j, "skipped", s->skipped);
-    put_count(j, "not_sent", s->not_sent);
-    put_count(j, "lost", s->lost);
-    put_count(j, "outside_window", s->outside_window);
-    put_count(j, "commit_not_timed", s->commit_not_timed);
-    put_count(j, "gaps", s->gaps);
-    put_count(j, "damaged_blocks", s->damaged_blocks);
-    put_count(j, "damaged_records", s->damaged_records);
+    rh_json_put_count(j, "statements", s->statements);
+    rh_json_put_count(j, "calls", s->calls);
+    rh_json_put_count(j, "errors", s->errors);
+    rh_json_put_count(j, "unknown", s->unknown);
+    rh_json_put_count(j, "skipped", s->skipped);
+    rh_json_put_count(j, "not_sent", s->not_sent);
+    rh_json_put_count(j, "lost", s->lost);
+    rh_json_put_count(j, "outside_window", s->outside_window);
+    rh_json_put_count(j, "commit_not_timed", s->commit_not_timed);
+    rh_json_put_count(j, "gaps", s->gaps);
+    rh_json_put_count(j, "damaged_blocks", s->damaged_blocks);
+    rh_json_put_count(j, "damaged_records", s->damaged_records);
 }
 
 static void put_side(struct rh_json *j, const char *key, const struct rh_comparison *c,
@@ -110,16 +93,16 @@ static void put_side(struct rh_json *j, const char *key, const struct rh_compari
 
     rh_json_key(j, key);
     rh_json_open(j, '{');
-    put_span(j, "path", rh_span_cstr(rh_trace_file_path(f)));
+    rh_json_put_text(j, "path", rh_span_cstr(rh_trace_file_path(f)));
     rh_json_key(j, "kind");
     rh_json_cstr(j, is_run ? "run" : "workload");
     put_uuid(j, "uuid", h->uuid, true);
     put_uuid(j, "trace_uuid", h->trace_uuid, is_run);
-    put_span(j, "source", h->source);
+    rh_json_put_text(j, "source", h->source);
     rh_json_key(j, "vantage");
     rh_json_cstr(j, rh_vantage_text(h->vantage));
-    put_span(j, "server_version", h->server_version);
-    put_span(j, "server_address", h->server_address);
+    rh_json_put_text(j, "server_version", h->server_version);
+    rh_json_put_text(j, "server_address", h->server_address);
     rh_json_key(j, "complete");
     rh_json_bool(j, complete && s->damaged_blocks == 0);
     rh_json_key(j, "incomplete_reason");
@@ -134,7 +117,7 @@ static void put_side(struct rh_json *j, const char *key, const struct rh_compari
     put_side_counts(j, s);
     put_lag(j, &s->lag);
     put_behind(j, &s->behind);
-    put_ns_as_us(j, "round_trip_us", rh_report_round_trip_ns(h));
+    rh_json_put_ns_as_us(j, "round_trip_us", rh_report_round_trip_ns(h));
     rh_json_close(j);
 }
 
@@ -146,9 +129,9 @@ static void put_missing(struct rh_json *j, const struct rh_result *r)
 
     rh_json_key(j, "missing");
     rh_json_open(j, '{');
-    put_count(j, "count", r->missing);
-    put_count(j, "absent", c->pairs.missing_absent);
-    put_count(j, "lost", c->paired ? c->pairs.missing_lost : side->lost);
+    rh_json_put_count(j, "count", r->missing);
+    rh_json_put_count(j, "absent", c->pairs.missing_absent);
+    rh_json_put_count(j, "lost", c->paired ? c->pairs.missing_lost : side->lost);
     rh_json_key(j, "reasons");
     rh_json_open(j, '[');
     for (uint32_t reason = 0; reason < RH_REASON_COUNT; reason++) {
@@ -157,7 +140,7 @@ static void put_missing(struct rh_json *j, const struct rh_result *r)
             rh_json_key(j, "reason");
             rh_json_cstr(j,
                          reason == RH_REASON_NONE ? NULL : rh_reason_name((enum rh_reason) reason));
-            put_count(j, "count", by_reason[reason]);
+            rh_json_put_count(j, "count", by_reason[reason]);
             rh_json_close(j);
         }
     }
@@ -182,24 +165,24 @@ static void put_totals(struct rh_json *j, const struct rh_result *r)
     rh_json_test_rule(j, &r->rule);
     rh_json_key(j, "totals");
     rh_json_open(j, '{');
-    put_count(j, "pairs", t->paired);
-    put_count(j, "base_only", t->base_only);
-    put_count(j, "candidate_only", t->candidate_only + t->ran_only_in_candidate);
-    put_count(j, "unpairable", t->unpairable);
+    rh_json_put_count(j, "pairs", t->paired);
+    rh_json_put_count(j, "base_only", t->base_only);
+    rh_json_put_count(j, "candidate_only", t->candidate_only + t->ran_only_in_candidate);
+    rh_json_put_count(j, "unpairable", t->unpairable);
     put_missing(j, r);
-    put_count(j, "new_errors", r->new_errors);
-    put_count(j, "new_errors_by_chance", r->new_by_chance);
-    put_count(j, "rows_compared", t->rows_compared);
-    put_count(j, "row_mismatches", t->row_mismatches);
+    rh_json_put_count(j, "new_errors", r->new_errors);
+    rh_json_put_count(j, "new_errors_by_chance", r->new_by_chance);
+    rh_json_put_count(j, "rows_compared", t->rows_compared);
+    rh_json_put_count(j, "row_mismatches", t->row_mismatches);
     bool timed = r->latency != RH_LATENCY_NONE;
-    put_ns_as_us(j, "base_time_us", timed ? r->base_time_ns : NAN);
-    put_ns_as_us(j, "time_added_us", timed ? r->time_added_ns : NAN);
+    rh_json_put_ns_as_us(j, "base_time_us", timed ? r->base_time_ns : NAN);
+    rh_json_put_ns_as_us(j, "time_added_us", timed ? r->time_added_ns : NAN);
     rh_json_key(j, "time_added_pct");
     rh_json_double(j, r->time_added_pct, 3);
     rh_json_verdict_counts(j, r);
-    put_count(j, "regressed", r->regressed);
-    put_count(j, "tested", r->tested);
-    put_count(j, "passes", c->passes);
+    rh_json_put_count(j, "regressed", r->regressed);
+    rh_json_put_count(j, "tested", r->tested);
+    rh_json_put_count(j, "passes", c->passes);
     rh_json_close(j);
 }
 

@@ -4,27 +4,16 @@
 
 #include "common/json.h"
 #include "diff/json_head.h"
+#include "diff/json_put.h"
 #include "diff/json_query.h"
 #include "diff/report.h"
-
-static void put_ns_as_us(struct rh_json *j, const char *key, double ns)
-{
-    rh_json_key(j, key);
-    rh_json_double(j, ns / 1e3, 3);
-}
-
-static void put_count(struct rh_json *j, const char *key, uint64_t n)
-{
-    rh_json_key(j, key);
-    rh_json_int(j, n <= INT64_MAX ? (int64_t) n : INT64_MAX);
-}
 
 static void put_counts(struct rh_json *j, const char *key, uint64_t base, uint64_t candidate)
 {
     rh_json_key(j, key);
     rh_json_open(j, '{');
-    put_count(j, "base", base);
-    put_count(j, "candidate", candidate);
+    rh_json_put_count(j, "base", base);
+    rh_json_put_count(j, "candidate", candidate);
     rh_json_close(j);
 }
 
@@ -36,12 +25,6 @@ static void put_fingerprint(struct rh_json *j, const struct rh_query *q, bool is
     rh_json_cstr(j, is_other ? NULL : text);
 }
 
-static void put_span(struct rh_json *j, const char *key, struct rh_span s)
-{
-    rh_json_key(j, key);
-    rh_json_text(j, s);
-}
-
 /* A mean for a quantile of NAN. */
 static void put_time_pair(struct rh_json *j, const char *key, const struct rh_query *q,
                           double quantile)
@@ -51,7 +34,7 @@ static void put_time_pair(struct rh_json *j, const char *key, const struct rh_qu
     for (int side = 0; side < RH_SIDES; side++) {
         double ns = isnan(quantile) ? rh_query_mean_ns(q, (enum rh_side) side)
                                     : rh_query_quantile_ns(q, (enum rh_side) side, quantile);
-        put_ns_as_us(j, side == RH_BASE ? "base" : "candidate", ns);
+        rh_json_put_ns_as_us(j, side == RH_BASE ? "base" : "candidate", ns);
     }
     rh_json_close(j);
 }
@@ -64,7 +47,7 @@ static void put_ref(struct rh_json *j, const struct rh_statement_ref *ref, enum 
     rh_json_int(j, ref->session);
     rh_json_key(j, "copy");
     rh_json_int(j, ref->copy);
-    put_count(j, "ordinal", ref->ordinal);
+    rh_json_put_count(j, "ordinal", ref->ordinal);
     rh_json_key(j, "start");
     rh_json_time(j, ref->start_ns);
 }
@@ -78,11 +61,11 @@ static void put_slowed(struct rh_json *j, const struct rh_slowed_pair *slowed)
         return;
     }
     rh_json_open(j, '{');
-    put_count(j, "session", slowed->session);
-    put_count(j, "copy", slowed->copy);
-    put_count(j, "ordinal", slowed->ordinal);
-    put_ns_as_us(j, "base_us", (double) slowed->base_ns);
-    put_ns_as_us(j, "candidate_us", (double) slowed->candidate_ns);
+    rh_json_put_count(j, "session", slowed->session);
+    rh_json_put_count(j, "copy", slowed->copy);
+    rh_json_put_count(j, "ordinal", slowed->ordinal);
+    rh_json_put_ns_as_us(j, "base_us", (double) slowed->base_ns);
+    rh_json_put_ns_as_us(j, "candidate_us", (double) slowed->candidate_ns);
     rh_json_close(j);
 }
 
@@ -94,7 +77,7 @@ static void put_query(struct rh_json *j, const struct rh_query_result *row)
 
     rh_json_open(j, '{');
     put_fingerprint(j, q, row->is_other);
-    put_span(j, "sql", row->is_other ? RH_SPAN_LITERAL("(all other queries)") : q->sql);
+    rh_json_put_text(j, "sql", row->is_other ? RH_SPAN_LITERAL("(all other queries)") : q->sql);
     rh_json_key(j, "sql_cut");
     rh_json_bool(j, q->sql_cut);
     rh_json_query_verdict(j, row);
@@ -102,24 +85,24 @@ static void put_query(struct rh_json *j, const struct rh_query_result *row)
     put_counts(j, "errors", base->errors, candidate->errors);
     put_counts(j, "unknown", base->unknown, candidate->unknown);
     put_counts(j, "commit_not_timed", base->commit_not_timed, candidate->commit_not_timed);
-    put_count(j, "missing", row->missing);
+    rh_json_put_count(j, "missing", row->missing);
     put_time_pair(j, "mean_us", q, NAN);
     put_time_pair(j, "p50_us", q, 0.5);
     put_time_pair(j, "p95_us", q, 0.95);
     put_time_pair(j, "p99_us", q, 0.99);
-    put_count(j, "compared", row->compared);
+    rh_json_put_count(j, "compared", row->compared);
     rh_json_key(j, "ratio");
     rh_json_double(j, row->ratio, 6);
-    put_ns_as_us(j, "time_added_us", row->time_added_ns);
+    rh_json_put_ns_as_us(j, "time_added_us", row->time_added_ns);
     rh_json_key(j, "relative_ratio");
     rh_json_double(j, row->relative_ratio, 6);
-    put_ns_as_us(j, "relative_time_added_us", row->relative_time_added_ns);
+    rh_json_put_ns_as_us(j, "relative_time_added_us", row->relative_time_added_ns);
     rh_json_query_test(j, row);
     put_slowed(j, &q->slowed);
-    put_count(j, "broke", q->pairs.broke);
-    put_count(j, "fixed", q->pairs.fixed);
-    put_count(j, "rows_compared", q->pairs.rows_compared);
-    put_count(j, "row_mismatches", q->pairs.row_mismatches);
+    rh_json_put_count(j, "broke", q->pairs.broke);
+    rh_json_put_count(j, "fixed", q->pairs.fixed);
+    rh_json_put_count(j, "rows_compared", q->pairs.rows_compared);
+    rh_json_put_count(j, "row_mismatches", q->pairs.row_mismatches);
     rh_json_key(j, "example");
     rh_json_open(j, '{');
     put_ref(j, &q->example, q->example_side);
@@ -142,7 +125,7 @@ static void put_error_example(struct rh_json *j, const struct rh_error_group *g)
     rh_json_key(j, "example");
     rh_json_open(j, '{');
     put_ref(j, &e->ref, side);
-    put_span(j, "sql", e->text ? rh_span(e->text, e->text_len) : RH_SPAN_NONE);
+    rh_json_put_text(j, "sql", e->text ? rh_span(e->text, e->text_len) : RH_SPAN_NONE);
     rh_json_key(j, "sql_cut");
     rh_json_bool(j, e->text_cut);
     rh_json_close(j);
@@ -158,8 +141,8 @@ static void put_error(struct rh_json *j, const struct rh_comparison *c,
     put_counts(j, "counts", g->counts[RH_BASE], g->counts[RH_CANDIDATE]);
     rh_json_key(j, "class");
     rh_json_cstr(j, rh_error_class_name(row->klass));
-    put_count(j, "broke", g->broke);
-    put_count(j, "fixed", g->fixed);
+    rh_json_put_count(j, "broke", g->broke);
+    rh_json_put_count(j, "fixed", g->fixed);
     rh_json_error_test(j, &row->test);
     rh_json_key(j, "follows");
     rh_json_bool(j, row->follows);
