@@ -1,3 +1,16 @@
+# Tests with real servers, each with a temporary folder of its own.
+function(rh_integration_command name)
+    add_test(NAME integration.${name} COMMAND ${ARGN})
+    set_tests_properties(integration.${name} PROPERTIES
+        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
+        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+endfunction()
+
+# NAME.sh, of this folder.
+function(rh_integration_test name)
+    rh_integration_command(${name} bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/${name}.sh")
+endfunction()
+
 # Whole rehearsals through the commands, each with a server and a temporary folder of its own.  The
 # limit is far above what they take; it ends what would hang.
 if(RH_SANITIZE)
@@ -17,10 +30,7 @@ if(RH_BUILD_REPLAY)
     add_executable(wire_client integration/wire_client.c)
     rh_no_lto(wire_client)
     target_link_libraries(wire_client PRIVATE rh_replay)
-    add_test(NAME integration.wire COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire.sh")
-    set_tests_properties(integration.wire PROPERTIES
-        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+    rh_integration_test(wire)
 endif()
 
 # The engine by itself, on traces made from lines of text.
@@ -29,31 +39,20 @@ if(RH_BUILD_REPLAY)
     rh_no_lto(replay_trace)
     target_link_libraries(replay_trace PRIVATE rh_formats)
     foreach(name cancel lock lost many order preflight protocol reconnect scale session stop window)
-        add_test(NAME integration.replay_${name}
-            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_${name}.sh")
-        set_tests_properties(integration.replay_${name} PROPERTIES
-            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+        rh_integration_test(replay_${name})
     endforeach()
     # Many sessions once more, as where io_uring is not permitted.
     add_executable(without_uring integration/without_uring.c)
     rh_no_lto(without_uring)
     target_link_libraries(without_uring PRIVATE rh_flags)
-    add_test(NAME integration.without_uring COMMAND without_uring
+    rh_integration_command(without_uring without_uring
         bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_many.sh")
-    set_tests_properties(integration.without_uring PROPERTIES
-        LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-        ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
 endif()
 
 # The null server, by itself and under a replay.
 if(RH_BUILD_REPLAY)
     foreach(name calibrate server sessions)
-        add_test(NAME integration.null_${name}
-            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/null_${name}.sh")
-        set_tests_properties(integration.null_${name} PROPERTIES
-            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+        rh_integration_test(null_${name})
     endforeach()
 endif()
 
@@ -63,11 +62,7 @@ if(RH_BUILD_CAPTURE)
     rh_no_lto(wire_relay)
     target_link_libraries(wire_relay PRIVATE rh_capture)
     foreach(name capture tcpdump)
-        add_test(NAME integration.wire_${name}
-            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire_${name}.sh")
-        set_tests_properties(integration.wire_${name} PROPERTIES
-            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+        rh_integration_test(wire_${name})
     endforeach()
 endif()
 
@@ -79,21 +74,13 @@ if(RH_BUILD_CAPTURE AND RH_BUILD_REPLAY)
         target_link_libraries(${program} PRIVATE rh_capture)
     endforeach()
     foreach(name wire steps)
-        add_test(NAME integration.replay_${name}
-            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_${name}.sh")
-        set_tests_properties(integration.replay_${name} PROPERTIES
-            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+        rh_integration_test(replay_${name})
     endforeach()
 endif()
 
 # Live captures, by the command.
 if(RH_BUILD_CAPTURE AND RH_BUILD_REPLAY)
     foreach(name live live_rotate)
-        add_test(NAME integration.wire_${name}
-            COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/wire_${name}.sh")
-        set_tests_properties(integration.wire_${name} PROPERTIES
-            LABELS integration TIMEOUT 420 SKIP_RETURN_CODE 77
-            ENVIRONMENT "RH_BIN=${CMAKE_BINARY_DIR}/bin")
+        rh_integration_test(wire_${name})
     endforeach()
 endif()

@@ -17,20 +17,7 @@ check_begin
 
 RELAY_PORT=5999 # only the name of a socket in a folder of our own
 data=$SERVER_ROOT/production
-server_new "$data" || exit 1
-server_start "$data" || exit 1
-server_psql "$data" -c 'CREATE DATABASE bank'
-pgbench -i -q -s 1 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres bank 2>/dev/null || exit 1
-server_stop "$data"
-server_configure "$data" <<-'END'
-	logging_collector = on
-	log_destination = 'csvlog'
-	log_directory = 'log'
-	log_filename = 'production.log'
-	log_min_duration_statement = 0
-	log_connections = on
-	log_disconnections = on
-END
+wire_production "$data"
 server_start "$data" || exit 1
 
 "$RH_BIN/wire_relay" "$SERVER_SOCKETS" "$RELAY_PORT" "$SERVER_PORT" "$WORK/wire.trace" \

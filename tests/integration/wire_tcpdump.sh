@@ -17,20 +17,7 @@ server_begin || exit 1
 check_begin
 
 data=$SERVER_ROOT/production
-server_new "$data" || exit 1
-server_start "$data" || exit 1
-server_psql "$data" -c 'CREATE DATABASE bank'
-pgbench -i -q -s 1 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres bank 2>/dev/null || exit 1
-server_stop "$data"
-server_configure "$data" <<-'END'
-	logging_collector = on
-	log_destination = 'csvlog'
-	log_directory = 'log'
-	log_filename = 'production.log'
-	log_min_duration_statement = 0
-	log_connections = on
-	log_disconnections = on
-END
+wire_production "$data"
 server_start "$data" free || exit 1
 port=$SERVER_PORT
 

@@ -1,7 +1,25 @@
 # What the tests of capture wire share; to be sourced, with PGHOST, PGPORT, PGUSER and PGDATABASE set.
 #
+#   wire_production DIR       a server with pgbench's tables in the database bank that is to log all; stopped
 #   wire_workload             psql and pgbench: all protocols, errors, COPY, cursors, pipelines
 #   wire_statements TRACE     one line a statement: kind, text, parameters as text, SQLSTATE
+
+wire_production() {
+    server_new "$1" || exit 1
+    server_start "$1" || exit 1
+    server_psql "$1" -c 'CREATE DATABASE bank'
+    pgbench -i -q -s 1 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres bank 2>/dev/null || exit 1
+    server_stop "$1"
+    server_configure "$1" <<-'END'
+		logging_collector = on
+		log_destination = 'csvlog'
+		log_directory = 'log'
+		log_filename = 'production.log'
+		log_min_duration_statement = 0
+		log_connections = on
+		log_disconnections = on
+	END
+}
 
 wire_workload() {
     psql -X -q -v ON_ERROR_STOP=0 >"$WORK/psql.out" 2>&1 <<-'END'
