@@ -123,7 +123,7 @@ check_equal 'kinds' '1 skipped no-copy-data 57014 -1
 15 done - 00000 1
 16 done - 00000 1' "$(fates kinds 1)"
 check 'production is told' grep -q '1 failed in production' "$WORK/err"
-check 'what was not replayable' grep -q '1  .*cut the text' "$WORK/err"
+check 'what was not replayable' grep -q '1  .*the text is cut' "$WORK/err"
 
 # A statement that the user cancelled in production is cancelled here, after its time.
 {
