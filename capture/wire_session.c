@@ -215,10 +215,8 @@ static uint64_t key_hash(const char *address, uint32_t pid, struct rh_span key)
 static void forget_key(struct rh_wire_session *s)
 {
     if (s->key_len > 0) {
-        uint64_t hash = key_hash(s->info.peer[RH_TCP_SERVER].address, s->pid,
-                                 rh_span((const char *) s->key, s->key_len));
-        if (rh_map_get(&s->capture->keys, hash) == s) {
-            rh_map_remove(&s->capture->keys, hash);
+        if (rh_map_get(&s->capture->keys, s->key_hash) == s) {
+            rh_map_remove(&s->capture->keys, s->key_hash);
         }
         s->key_len = 0;
     }
@@ -236,7 +234,8 @@ static void take_key(struct rh_wire_session *s, struct rh_span body)
     s->pid = pid;
     s->key_len = (uint32_t) key.len;
     memcpy(s->key, key.data, key.len);
-    rh_map_put(&s->capture->keys, key_hash(s->info.peer[RH_TCP_SERVER].address, pid, key), s);
+    s->key_hash = key_hash(s->info.peer[RH_TCP_SERVER].address, pid, key);
+    rh_map_put(&s->capture->keys, s->key_hash, s);
 }
 
 /* A cancel request takes its place in the session that it is for. */

@@ -67,6 +67,7 @@ struct rh_wire_session {
     uint32_t pid;
     uint8_t key[RH_WIRE_KEY_MAX];
     uint32_t key_len;
+    uint64_t key_hash; /* where it is in the keys of the capture, whatever pid becomes since */
     struct rh_wire_names names;
     struct rh_wire_group *first;
     struct rh_wire_group *last;
