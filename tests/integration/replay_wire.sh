@@ -311,15 +311,8 @@ capture_stop "$candidate" "$WORK/candidate.pcap"
 check_run 0 "$RH_BIN/wire_messages" compare "$port" "$WORK/production.pcap" "$candidate" "$WORK/candidate.pcap"
 cat "$WORK/out"
 check 'they are many' grep -q '^27 connections with 7[0-9]* messages are the same, 0 have no twin; 1 and 1 cancel' "$WORK/out"
-# And the answers: of each record its SQLSTATE, tag, rows, results, bytes, transaction status.  What the server
-# skipped after an error has none in a run.
-outcomes() {
-    "$RH_BIN/pgrehearse" show "$1" | jq -c 'select(.ordinal != null and (.kind | IN("open", "close", "copy-data") | not))
-        | [.session, .ordinal, .kind, .sql, .sqlstate, .tag, .rows, .results]
-            + if .sqlstate == null then [] else [.bytes, .tx_status] end' | sort
-}
-outcomes "$WORK/t.trace" >"$WORK/production.outcomes"
-outcomes "$WORK/t.run" >"$WORK/candidate.outcomes"
+wire_outcomes "$WORK/t.trace" >"$WORK/production.outcomes"
+wire_outcomes "$WORK/t.run" >"$WORK/candidate.outcomes"
 check 'there are records' test "$(wc -l <"$WORK/production.outcomes")" -gt 2300
 check 'the same outcomes' diff "$WORK/production.outcomes" "$WORK/candidate.outcomes"
 check 'all went as in production' grep -q '15 failed (of those sent, 15 failed in production)' "$WORK/replay.err"

@@ -6,6 +6,8 @@
 #   capture_start PORT FILE.pcap    tcpdump of that port; returns once packets are taken
 #   capture_stop PORT FILE.pcap     ends it when all packets are in the file; none may be missing
 #   talk NAME                 wire_talker says $WORK/NAME.script to $PGPORT
+#   wire_outcomes FILE        of each record of a trace or run its SQLSTATE, tag, rows, results, bytes, transaction
+#                             status, as sorted lines
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lib/server.sh
@@ -60,4 +62,11 @@ capture_stop() {
 
 talk() {
     check_run 0 "$RH_BIN/wire_talker" "$PGPORT" postgres bank "$1" "$WORK/$1.script"
+}
+
+# What the server skipped after an error has neither bytes nor status in a run.
+wire_outcomes() {
+    "$RH_BIN/pgrehearse" show "$1" | jq -c 'select(.ordinal != null and (.kind | IN("open", "close", "copy-data") | not))
+        | [.session, .ordinal, .kind, .sql, .sqlstate, .tag, .rows, .results]
+            + if .sqlstate == null then [] else [.bytes, .tx_status] end' | sort
 }

@@ -12,6 +12,7 @@ packages_of() {
     server) echo postgresql ;;
     tests) echo libcmocka-dev libmsgpack-dev clang libclang-rt-dev clang-format clang-tidy jq gzip zstd openssl procps \
         valgrind git ca-certificates mandoc man-db libxml2-utils \
+        libpostgresql-jdbc-java openjdk-17-jdk-headless \
         python3 python3-jsonschema chromium-headless-shell fonts-dejavu-core ;;
     packaging) echo lintian debootstrap ;;
     bench) echo pgreplay pgbadger zstd time jq tcpdump ;;
