@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/noun.h"
 #include "common/opt.h"
+#include "diff/gate_list.h"
 #include "diff/report.h"
 
 /* How to write each of them. */
@@ -26,6 +27,7 @@ struct diff_options {
     const struct diff_format *format;
     const char *output;
     struct rh_str_list gates;
+    const char *gates_file;
     uint32_t limit;
     uint64_t memory_bytes;
     bool quiet;
@@ -65,6 +67,8 @@ static const struct rh_opt options[] = {
      "new-errors=N, missing=N, row-mismatches=N, lag-p99-ms=X,\n"
      "time-added-pct=X, regressed=N",
      NULL, "new-errors= missing= row-mismatches= lag-p99-ms= time-added-pct= regressed="},
+    {"gates", 0, RH_OPT_ARG, "FILE", rh_opt_string, AT(gates_file),
+     "gates from FILE too, a line NAME = LIMIT for each; the limit\nof --gate wins", NULL, "*.ini"},
     {"min-pairs", 0, RH_OPT_ARG, "N", rh_opt_count, AT(pairs_min),
      "test queries of at least N pairs of calls [default: 15]", NULL},
     {"margin", 0, RH_OPT_ARG, "PERCENT", rh_opt_double, AT(margin_pct),
@@ -108,34 +112,23 @@ static const struct rh_opt_command command = {
               "Examples:\n"
               "  pgrehearse diff old.run new.run\n"
               "  pgrehearse diff --gate regressed=0 --gate new-errors=0 old.run new.run\n"
+              "  pgrehearse diff --gates gates.ini --format junit -o junit.xml old.run new.run\n"
               "  pgrehearse diff --format json -o report.json shop.trace shop.run\n"
               "  pgrehearse diff --format html -o report.html old.run new.run\n"
               "  pgrehearse diff --format markdown old.run new.run | gh pr comment 42 -F -\n",
     .operand_words = "*.trace *.run",
 };
 
-struct gate_list {
-    struct rh_gate items[RH_GATE_COUNT];
-    size_t count;
-};
-
-static int parse_gates(struct gate_list *gates, const struct rh_str_list *texts,
-                       struct rh_error *err)
+/* Those of the command line, then what the file has beside them. */
+static int read_gates(struct rh_gate_list *gates, const struct diff_options *o,
+                      struct rh_error *err)
 {
-    for (size_t i = 0; i < texts->count; i++) {
-        struct rh_gate gate;
-        if (rh_gate_parse(&gate, texts->items[i], err) < 0) {
+    for (size_t i = 0; i < o->gates.count; i++) {
+        if (rh_gate_list_add(gates, o->gates.items[i], err) < 0) {
             return -1;
         }
-        for (size_t k = 0; k < gates->count; k++) {
-            if (gates->items[k].kind == gate.kind) {
-                return rh_error_set(err, RH_ERR_USAGE, "gate %s is given twice",
-                                    rh_gate_name(gate.kind));
-            }
-        }
-        gates->items[gates->count++] = gate;
     }
-    return 0;
+    return o->gates_file ? rh_gate_list_read(gates, o->gates_file, err) : 0;
 }
 
 static bool wants_colour(const struct diff_options *o)
@@ -207,7 +200,7 @@ static int check_rule(const struct diff_options *o, struct rh_error *err)
 }
 
 /* The exit status, or -1 when there is no report. */
-static int report_comparison(const struct diff_options *o, struct gate_list *gates,
+static int report_comparison(const struct diff_options *o, struct rh_gate_list *gates,
                              const struct rh_comparison *c, struct rh_error *err)
 {
     struct rh_result result;
@@ -244,7 +237,7 @@ static int report_comparison(const struct diff_options *o, struct gate_list *gat
     return rc < 0 ? -1 : (int) rh_verdict_exit(report.verdict);
 }
 
-static int compare_files(const struct diff_options *o, struct gate_list *gates, const char *base,
+static int compare_files(const struct diff_options *o, struct rh_gate_list *gates, const char *base,
                          const char *candidate, struct rh_error *err)
 {
     struct rh_trace_file *files[RH_SIDES] = {NULL, NULL};
@@ -292,7 +285,7 @@ static int check_output(const struct diff_options *o, const struct rh_str_list *
 static int run(void *target, const struct rh_str_list *operands)
 {
     const struct diff_options *o = target;
-    struct gate_list gates = {.count = 0};
+    struct rh_gate_list gates = {.count = 0};
     struct rh_error err = {0};
     int status = -1;
     if (operands->count != 2) {
@@ -300,7 +293,7 @@ static int run(void *target, const struct rh_str_list *operands)
                      "two files are compared, BASE and CANDIDATE; %zu given (try --help)",
                      operands->count);
     } else if (check_output(o, operands, &err) == 0 && check_rule(o, &err) == 0 &&
-               parse_gates(&gates, &o->gates, &err) == 0) {
+               read_gates(&gates, o, &err) == 0) {
         status = compare_files(o, &gates, operands->items[0], operands->items[1], &err);
     }
     if (status < 0) {

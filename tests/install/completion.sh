@@ -11,7 +11,7 @@ mkdir "$WORK/completions" "$WORK/files" "$WORK/files/logs.trace.d" "$WORK/files/
 for program in "$RH_BIN"/pgrehearse "$RH_BIN"/pgrehearse-*; do
     cp "$script" "$WORK/completions/${program##*/}"
 done
-touch "$WORK/files/"{shop.trace,shop.run,shop.csv,notes.txt,'a b.trace'}
+touch "$WORK/files/"{shop.trace,shop.run,shop.csv,notes.txt,gates.ini,'a b.trace'}
 
 # completed WORD...: the completions of the last word, sorted, joined by blanks; breaks words at "=" as
 # readline does.
@@ -72,6 +72,7 @@ completes 'csv html json junit markdown text' pgrehearse diff -f ''
 completes 'missing=' pgrehearse diff --gate mis
 completes 'missing=' pgrehearse diff --gate=mis
 completes 'shop.run shop.trace' pgrehearse-diff --gate missing=0 shop.
+completes 'gates.ini logs.trace.d sub dir' pgrehearse diff --gates ''
 completes 'cancel close copy-data' pgrehearse show --kind c
 completes 'shop.run shop.trace' pgrehearse info shop.
 completes '' pgrehearse nosuchcommand --he

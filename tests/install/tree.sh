@@ -22,7 +22,8 @@ done
 check_equal 'programs' "$(cd "$RH_BIN" && printf '%s\n' pgrehearse pgrehearse-*)" \
     "$(cd "$tree/bin" && printf '%s\n' *)"
 for file in man/man5/pgrehearse-trace.5 man/man1/pgrehearse-info.1 doc/pgrehearse/LICENSE \
-    doc/pgrehearse/README.md doc/pgrehearse/docs/THIRD-PARTY.md doc/pgrehearse/docs/report.schema.json doc/pgrehearse/formats/FORMAT.md; do
+    doc/pgrehearse/README.md doc/pgrehearse/docs/THIRD-PARTY.md doc/pgrehearse/docs/report.schema.json doc/pgrehearse/formats/FORMAT.md \
+    doc/pgrehearse/samples/gates.ini; do
     check "$file" test -s "$tree/share/$file"
 done
 check_run 0 "$tree/bin/pgrehearse" diff --version

@@ -14,3 +14,4 @@ rh_unit_test(test_error_test SOURCES test_error_test.c diff_fixture.c LINK rh_di
 rh_unit_test(test_escape SOURCES test_escape.c LINK rh_diff)
 rh_unit_test(test_timeline SOURCES test_timeline.c LINK rh_diff)
 rh_unit_test(test_html_data SOURCES test_html_data.c LINK rh_diff)
+rh_unit_test(test_gate_list SOURCES test_gate_list.c LINK rh_diff)
