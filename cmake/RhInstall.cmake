@@ -7,7 +7,8 @@ mark_as_advanced(RH_INSTALL_COMPLETIONDIR)
 # The first rule to run: what it notes is what "uninstall" may remove beside the files.
 set(rh_destinations "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_MANDIR}/man1"
     "${CMAKE_INSTALL_MANDIR}/man5" "${RH_INSTALL_COMPLETIONDIR}"
-    "${CMAKE_INSTALL_DOCDIR}/docs" "${CMAKE_INSTALL_DOCDIR}/formats")
+    "${CMAKE_INSTALL_DOCDIR}/docs" "${CMAKE_INSTALL_DOCDIR}/formats"
+    "${CMAKE_INSTALL_DOCDIR}/samples")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/note_folders.cmake.in"
     "${CMAKE_BINARY_DIR}/note_folders.cmake" @ONLY)
 install(SCRIPT "${CMAKE_BINARY_DIR}/note_folders.cmake" ALL_COMPONENTS)
