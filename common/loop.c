@@ -13,6 +13,7 @@
 #include "common/alloc.h"
 #include "common/clock.h"
 #include "common/timer_heap.h"
+#include "common/wake_lead.h"
 
 enum { BATCH_MAX = 64 };
 
@@ -22,6 +23,8 @@ struct rh_loop {
     int wake_fd;
     struct rh_timer_heap timers;
     int64_t timer_fd_ns; /* what timer_fd is set to, INT64_MAX: nothing */
+    struct rh_wake_lead lead;
+    bool has_slept; /* before what is in the batch */
     bool running;
     void (*turn)(void *ctx); /* NULL: nothing */
     void *turn_ctx;
@@ -180,6 +183,9 @@ static void run_timers(struct rh_loop *loop)
 static void dispatch(struct rh_loop *loop, const struct epoll_event *event)
 {
     if (event->data.ptr == &loop->timers) {
+        if (loop->has_slept && loop->batch_at == 0) { /* else it waited for callbacks too */
+            rh_wake_lead_learn(&loop->lead, rh_clock_mono_ns() - loop->timer_fd_ns);
+        }
         loop->timer_fd_ns = INT64_MAX; /* it has gone off; run_timers() comes next */
     } else if (event->data.ptr == &loop->lock) {
         take_posted(loop);
@@ -203,31 +209,36 @@ static void dispatch(struct rh_loop *loop, const struct epoll_event *event)
     }
 }
 
-/* Set timer_fd to the first deadline.  One that is set too early is left: it costs one idle
- * wake-up, setting it would cost a system call each time. */
-static int timer_fd_set(struct rh_loop *loop, struct rh_error *err)
+/* One that is set too early is left: it costs one idle wake-up, setting it would cost a system call
+ * each time. */
+static int timer_fd_set(struct rh_loop *loop, int64_t wake_ns, struct rh_error *err)
 {
-    int64_t first_ns = rh_timer_heap_first_ns(&loop->timers);
-    if (first_ns >= loop->timer_fd_ns) {
+    if (wake_ns >= loop->timer_fd_ns) {
         return 0;
     }
     struct itimerspec spec = {
-        .it_value = {.tv_sec = first_ns / RH_NS_PER_SEC, .tv_nsec = first_ns % RH_NS_PER_SEC}};
+        .it_value = {.tv_sec = wake_ns / RH_NS_PER_SEC, .tv_nsec = wake_ns % RH_NS_PER_SEC}};
     if (timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL)) {
         return rh_error_set_errno(err, "timerfd_settime");
     }
-    loop->timer_fd_ns = first_ns;
+    loop->timer_fd_ns = wake_ns;
     return 0;
 }
 
 static int loop_wait(struct rh_loop *loop, struct rh_error *err)
 {
     int timeout_ms = -1;
-    if (rh_timer_heap_first_ns(&loop->timers) <= rh_clock_mono_ns()) {
-        timeout_ms = 0;
-    } else if (timer_fd_set(loop, err)) {
-        return -1;
+    if (loop->timers.count > 0) {
+        int64_t now_ns = rh_clock_mono_ns();
+        int64_t wake_ns =
+            rh_wake_lead_ask(&loop->lead, rh_timer_heap_first_ns(&loop->timers), now_ns);
+        if (wake_ns <= now_ns) {
+            timeout_ms = 0;
+        } else if (timer_fd_set(loop, wake_ns, err)) {
+            return -1;
+        }
     }
+    loop->has_slept = timeout_ms < 0;
     int n = epoll_wait(loop->epoll_fd, loop->batch, BATCH_MAX, timeout_ms);
     if (n < 0 && errno != EINTR) {
         return rh_error_set_errno(err, "epoll_wait");

@@ -3,7 +3,8 @@
  *
  * Event loop of one thread: file descriptors (epoll), deadlines in nanoseconds (timerfd and an
  * indexed heap), and tasks that other threads post.  Watches, timers and tasks are embedded in what
- * they belong to: adding, arming and posting allocates nothing.
+ * they belong to: adding, arming and posting allocates nothing.  The loop may wait awake for a
+ * deadline that is very near (common/wake_lead.h).
  *
  * Everything is called from the loop's thread except rh_loop_post() and rh_loop_stop().  A callback
  * may change, remove and free any watch and timer, its own included.

@@ -80,7 +80,7 @@ errors() {
 # play NAME RATE: one round, its percentiles into NAME.p50 and so on.
 play() {
     local pid got
-    tcpdump -i lo -B 16384 -s 256 -U -w "$SERVER_ROOT/pcap" "dst port $NULLSERVER_PORT" 2>"$SERVER_ROOT/tcpdump" &
+    tcpdump -i lo -B 16384 -s 128 -w "$SERVER_ROOT/pcap" "dst port $NULLSERVER_PORT" 2>"$SERVER_ROOT/tcpdump" &
     pid=$!
     for _ in {1..100}; do
         ! grep -q 'listening on' "$SERVER_ROOT/tcpdump" || break

@@ -1,6 +1,7 @@
 # unit tests of common/
 rh_unit_test(test_memory SOURCES test_memory.c LINK rh_common)
 rh_unit_test(test_loop SOURCES test_loop.c LINK rh_common)
+rh_unit_test(test_wake_lead SOURCES test_wake_lead.c LINK rh_common)
 rh_unit_test(test_map SOURCES test_map.c LINK rh_common)
 rh_unit_test(test_hist SOURCES test_hist.c LINK rh_common)
 rh_unit_test(test_clock SOURCES test_clock.c LINK rh_common)
