@@ -223,6 +223,10 @@ static int report_comparison(const struct diff_options *o, struct rh_gate_list *
         .limit = o->limit,
         .colour = wants_colour(o),
     };
+    struct rh_server_differences servers;
+    rh_server_differences_make(&servers, rh_trace_file_header(c->file[RH_BASE]),
+                               rh_trace_file_header(c->file[RH_CANDIDATE]));
+    report.servers = &servers;
     struct rh_example_texts examples = {0};
     int rc = 0;
     if (o->with_examples) {
@@ -233,6 +237,7 @@ static int report_comparison(const struct diff_options *o, struct rh_gate_list *
         rc = write_report(o, &report, err);
     }
     rh_example_texts_release(&examples);
+    rh_server_differences_release(&servers);
     rh_result_release(&result);
     return rc < 0 ? -1 : (int) rh_verdict_exit(report.verdict);
 }

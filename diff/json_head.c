@@ -246,6 +246,7 @@ void rh_json_head(struct rh_json *j, const struct rh_report *report)
     put_side(j, "base", r->comparison, RH_BASE);
     put_side(j, "candidate", r->comparison, RH_CANDIDATE);
     rh_json_close(j);
+    rh_json_server_differences(j, report->servers);
     put_totals(j, r);
     put_timeline(j, r->comparison);
 }

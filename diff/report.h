@@ -16,6 +16,7 @@
 #include "diff/example_texts.h"
 #include "diff/gates.h"
 #include "diff/result.h"
+#include "diff/server_difference.h"
 
 struct rh_report {
     const struct rh_result *result;
@@ -25,6 +26,7 @@ struct rh_report {
     uint32_t limit; /* rows of each table of text and Markdown, and JUnit's cases of queries that
                        did not regress */
     bool colour;    /* text: escape sequences for emphasis */
+    const struct rh_server_differences *servers; /* NULL: not known */
     const struct rh_example_texts *examples; /* HTML: statements with their literals; NULL: none */
 };
 

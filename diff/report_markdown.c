@@ -16,6 +16,7 @@
 enum {
     SQL_COLUMNS = 90,
     NAME_COLUMNS = 60,
+    NAME_BYTES = 400,
     /* Kept free for the ends of tables and for the sections that are of known size. */
     RESERVE = 8000,
 };
@@ -279,6 +280,39 @@ static void put_sides(struct page *p)
     }
 }
 
+static void servers_table(struct page *p)
+{
+    const struct rh_server_differences *d = p->report->servers;
+    struct rh_buf name;
+    uint32_t shown = 0;
+    if (!d || d->count == 0) {
+        return;
+    }
+    rh_buf_init(&name, NAME_BYTES);
+    open_details(p, "The servers differ, settings and the like", d->count);
+    rh_buf_add_cstr(p->out, "| what | name | base | candidate |\n|---|---|---|---|\n");
+    for (; shown < d->count && shown < p->report->limit; shown++) {
+        const struct rh_server_difference *item = &d->items[shown];
+        rh_buf_clear(&name);
+        rh_server_difference_name(item, &name);
+        rh_buf_add_cstr(&p->row, "| ");
+        rh_escape_markdown(&p->row, item->kind, NAME_COLUMNS);
+        rh_buf_add_cstr(&p->row, " | ");
+        rh_escape_markdown(&p->row, rh_buf_span(&name), NAME_COLUMNS);
+        for (int side = 0; side < RH_SIDES; side++) {
+            rh_buf_add_cstr(&p->row, " | ");
+            rh_escape_markdown(&p->row, rh_span_cstr(item->text[side]), NAME_COLUMNS);
+        }
+        rh_buf_add_cstr(&p->row, " |\n");
+        if (!put_row(p)) {
+            break;
+        }
+    }
+    put_rest(p, d->count, shown);
+    close_details(p);
+    rh_buf_release(&name);
+}
+
 int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *sink)
 {
     struct page p = {.report = report, .result = report->result, .out = &sink->buf};
@@ -299,6 +333,7 @@ int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *si
                     rh_human_count(pairs->rows_compared, b));
     }
     put_sides(&p);
+    servers_table(&p);
     query_table(&p, RH_QUERY_IMPROVED, "Faster queries", true);
     query_table(&p, RH_QUERY_UNDECIDED, "Undecided queries", true);
     error_table(&p, false);

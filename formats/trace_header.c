@@ -60,7 +60,8 @@ static void put_text(struct rh_buf *out, const char *key, struct rh_span value)
 
 int rh_trace_header_put(const struct rh_trace_header *h, struct rh_buf *out)
 {
-    rh_mp_put_map(out, 10);
+    bool has_facts = h->server_fact_count > 0;
+    rh_mp_put_map(out, 10 + has_facts);
     put_key(out, "kind");
     rh_mp_put_int(out, h->kind);
     put_text(out, "uuid", rh_span((const char *) h->uuid, 16));
@@ -78,6 +79,10 @@ int rh_trace_header_put(const struct rh_trace_header *h, struct rh_buf *out)
     for (uint32_t i = 0; i < h->setting_count; i++) {
         rh_mp_put_bin(out, h->settings[i].name);
         rh_mp_put_bin(out, h->settings[i].value);
+    }
+    if (has_facts) {
+        put_key(out, "server");
+        rh_server_facts_put(h->server_facts, h->server_fact_count, out);
     }
     return out->over ? -1 : 0;
 }
@@ -158,6 +163,9 @@ static int get_field(struct rh_trace_header *h, struct rh_span key, struct rh_mp
     }
     if (rh_span_is(key, "created_ns")) {
         return rh_mp_get_int(m, &h->created_ns);
+    }
+    if (rh_span_is(key, "server")) {
+        return rh_server_facts_get(m, arena, &h->server_facts, &h->server_fact_count);
     }
     return rh_span_is(key, "settings") ? get_settings(h, m, arena) : rh_mp_skip(m);
 }

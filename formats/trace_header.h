@@ -10,6 +10,7 @@
 
 #include "common/arena.h"
 #include "formats/record.h"
+#include "formats/server_fact.h"
 
 enum rh_file_kind { RH_FILE_WORKLOAD = 0, RH_FILE_RUN = 1 };
 
@@ -27,6 +28,8 @@ struct rh_trace_header {
     /* Run: options as given, and round_trip_ns, speed ...; workload: settings of the server. */
     const struct rh_setting *settings;
     uint32_t setting_count;
+    const struct rh_server_fact *server_facts; /* of a run's server; none: not known */
+    uint32_t server_fact_count;
 };
 
 /* A random (version 4) UUID. */

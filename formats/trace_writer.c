@@ -64,6 +64,7 @@ static void copy_header(struct rh_trace_writer *w, const struct rh_trace_header 
         settings[i].value = rh_arena_copy(&w->texts, h->settings[i].value);
     }
     w->header.settings = settings;
+    w->header.server_facts = rh_server_facts_copy(h->server_facts, h->server_fact_count, &w->texts);
 }
 
 static void writer_init(struct rh_trace_writer *w, const struct rh_trace_header *header,

@@ -114,6 +114,24 @@ static void put_settings(struct rh_json *j, const struct rh_trace_header *h)
     rh_buf_release(&name);
 }
 
+static void put_server_facts(struct rh_json *j, const struct rh_trace_header *h)
+{
+    rh_json_key(j, "server_facts");
+    rh_json_open(j, '[');
+    for (uint32_t i = 0; i < h->server_fact_count; i++) {
+        const struct rh_server_fact *f = &h->server_facts[i];
+        rh_json_open(j, '{');
+        put_text(j, "kind", f->kind);
+        put_text(j, "database", f->database);
+        put_text(j, "name", f->name);
+        put_text(j, "value", f->value);
+        put_text(j, "unit", f->unit);
+        put_text(j, "source", f->source);
+        rh_json_close(j);
+    }
+    rh_json_close(j);
+}
+
 static void put_blocks(struct rh_json *j, const struct rh_trace_summary *s)
 {
     put_count(j, "blocks", s->data_blocks);
@@ -167,6 +185,9 @@ void rh_info_json(struct rh_json *j, const struct rh_trace_file *file,
     }
     put_header(j, h);
     put_settings(j, h);
+    if (h->kind == RH_FILE_RUN) {
+        put_server_facts(j, h);
+    }
     put_blocks(j, s);
     rh_json_close(j);
 }

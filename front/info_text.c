@@ -281,6 +281,37 @@ static void add_settings(struct rh_buf *out, const struct rh_trace_header *h, bo
     }
 }
 
+/* "work_mem = 64 kB"; "pg_trgm = 1.6, in shop". */
+static void add_server_facts(struct rh_buf *out, const struct rh_trace_header *h)
+{
+    if (h->server_fact_count == 0) {
+        return;
+    }
+    add_heading(out, "server in detail");
+    for (uint32_t i = 0; i < h->server_fact_count; i++) {
+        const struct rh_server_fact *f = &h->server_facts[i];
+        rh_buf_add_cstr(out, "      ");
+        add_printable(out, f->kind);
+        rh_buf_add_byte(out, ' ');
+        add_printable(out, f->name);
+        rh_buf_add_cstr(out, " = ");
+        add_printable(out, f->value);
+        if (f->unit.len > 0) {
+            rh_buf_add_cstr(out, f->unit.data[0] >= '0' && f->unit.data[0] <= '9' ? " x " : " ");
+            add_printable(out, f->unit);
+        }
+        if (f->database.data) {
+            rh_buf_add_cstr(out, ", in ");
+            add_printable(out, f->database);
+        }
+        if (f->source.data) {
+            rh_buf_add_cstr(out, rh_span_is(f->kind, "override") ? ", for role " : ", by ");
+            add_printable(out, f->source);
+        }
+        rh_buf_add_byte(out, '\n');
+    }
+}
+
 void rh_info_text(struct rh_buf *out, const struct rh_trace_file *file,
                   const struct rh_trace_summary *s)
 {
@@ -302,4 +333,5 @@ void rh_info_text(struct rh_buf *out, const struct rh_trace_file *file,
     add_gaps(out, s);
     add_container(out, file, s);
     add_settings(out, h, run);
+    add_server_facts(out, h);
 }

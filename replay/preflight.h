@@ -18,6 +18,7 @@
 #include "replay/inquiry.h"
 #include "replay/plan.h"
 #include "replay/preview.h"
+#include "replay/server_facts.h"
 #include "replay/target.h"
 
 /* More databases are not looked at. */
@@ -32,7 +33,8 @@ struct rh_preflight {
     struct rh_identities *ids;
     struct rh_findings *findings;
     const struct rh_target *target;
-    bool read_trace; /* also what takes a pass over the trace */
+    struct rh_server_facts *facts; /* of each database are added; NULL: not collected */
+    bool read_trace;               /* also what takes a pass over the trace */
 
     /* Out, until release; has_preview: after read_trace, and when a login failed. */
     struct rh_preview preview;

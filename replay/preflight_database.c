@@ -155,6 +155,9 @@ static void ask_database(struct rh_preflight *p, struct rh_conn *conn,
         check_cron(p, &q, name);
         check_foreign_servers(p, &q, name);
         check_event_triggers(p, &q, name);
+        if (p->facts) {
+            rh_server_facts_ask_database(p->facts, &q, who->database);
+        }
     }
     if (q.is_lost && q.error.code == RH_ERR_NET) {
         rh_findings_add(p->findings, RH_GRADE_WARNING, "checks-ended",

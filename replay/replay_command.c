@@ -25,6 +25,7 @@
 #include "replay/replay_options.h"
 #include "replay/replay_summary.h"
 #include "replay/run_header.h"
+#include "replay/server_facts.h"
 #include "replay/target.h"
 #include "replay/target_text.h"
 #include "replay/unsent.h"
@@ -41,6 +42,7 @@ struct command {
     struct rh_connector *connector;
     struct rh_identities ids;
     struct rh_findings findings;
+    struct rh_server_facts facts;
     struct rh_target target;
     bool has_target;
     const struct rh_identity *asker; /* as whom the target was asked; NULL: not */
@@ -180,6 +182,8 @@ static int ask_target(struct command *c, struct rh_conn *conn, struct rh_preflig
     int rc = rh_target_probe(&c->target, &inquiry, &c->guard, c->options, err);
     if (rc == 0) {
         c->has_target = true;
+        rh_server_facts_ask(&c->facts, &inquiry);
+        rh_server_facts_ask_database(&c->facts, &inquiry, c->asker->database);
         if (!c->options->no_preflight) {
             rh_preflight_ask(p, &inquiry);
         }
@@ -236,6 +240,7 @@ static int look_before(struct command *c, struct rh_error *err)
     p.ids = &c->ids;
     p.findings = &c->findings;
     p.target = &c->target;
+    p.facts = &c->facts;
     p.read_trace = c->options->dry_run;
     int rc = check_target(c, &p, err);
     if (rc != 0 && becomes_finding(c, err)) {
@@ -385,6 +390,8 @@ static int replay_in_order(struct command *c, struct rh_order *order, struct rh_
     struct rh_run_header header;
     rh_run_header_init(&header, rh_trace_file_header(c->file), c->options, &c->target, &c->findings,
                        c->trace_path);
+    header.header.server_facts = c->facts.items;
+    header.header.server_fact_count = c->facts.count;
     const struct rh_engine_setup setup = {
         .plan = c->plan,
         .connector = c->connector,
@@ -453,6 +460,7 @@ static int replay_trace(struct command *c)
     int status = -1;
     rh_buf_init(&c->run_path, 4096);
     rh_findings_init(&c->findings);
+    rh_server_facts_init(&c->facts);
     if (rh_replay_options_check(c->options, &err) == 0 && check_output(c, &err) == 0 &&
         open_trace(c, &err) == 0) {
         rh_identities_init(&c->ids, c->plan, c->options);
@@ -469,6 +477,7 @@ static int replay_trace(struct command *c)
     rh_connector_free(c->connector);
     rh_identities_release(&c->ids);
     rh_findings_release(&c->findings);
+    rh_server_facts_release(&c->facts);
     rh_plan_free(c->plan);
     rh_trace_index_free(c->index);
     if (c->file) {

@@ -62,3 +62,16 @@ function sides() {
     return table("The two sides", [{text: "side"}, {text: "base"}, {text: "candidate"}],
         sideRows.map(([name, show]) => [name, show(base) || "-", show(candidate) || "-"]));
 }
+
+// What differs between the servers; nothing where it is not known or nothing does.
+function servers() {
+    const found = data.server_differences || [];
+    if (found.length === 0) {
+        return null;
+    }
+    return table("What differs between the servers", [{text: "what"}, {text: "kind"}, {text: "base"},
+        {text: "candidate"}], found.map((item) => [
+        visible(item.name + (item.role === null ? "" : ` of role ${item.role}`) +
+            (item.database === null ? "" : ` in ${item.database}`)),
+        item.kind, visible(item.base_text), visible(item.candidate_text)]));
+}

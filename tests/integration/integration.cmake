@@ -38,7 +38,7 @@ if(RH_BUILD_REPLAY)
     add_executable(replay_trace integration/replay_trace.c)
     rh_no_lto(replay_trace)
     target_link_libraries(replay_trace PRIVATE rh_formats)
-    foreach(name cancel lock lost many order preflight protocol reconnect scale session stop window)
+    foreach(name cancel facts lock lost many order preflight protocol reconnect scale session stop window)
         rh_integration_test(replay_${name})
     endforeach()
     # Many sessions once more, as where io_uring is not permitted.
