@@ -1,11 +1,13 @@
 #include "diff/comparison.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/progress.h"
 #include "common/stop.h"
-#include "diff/pair_table.h"
+#include "diff/pair_count.h"
 #include "diff/run_scope.h"
 
 enum {
@@ -13,11 +15,23 @@ enum {
     QUERY_BYTES_MIN = 16 * 1024 * 1024,
 };
 
-/* One pass over both files. */
+/* What two runs of a part both replayed, where that was not the same; made once. */
+struct part_scope {
+    bool made;
+    struct rh_run_scope scope;
+};
+
+/* The passes over all parts. */
 struct join {
     struct rh_comparison *c;
+    uint32_t part; /* that is being read */
     struct rh_side_reader reader[RH_SIDES];
     bool ended[RH_SIDES];
+    struct part_scope *scopes;   /* of each part */
+    int64_t shift_ns[RH_SIDES];  /* puts the part's times behind those of the part before it */
+    int64_t next_ns;             /* where the next part begins, counted from the first one */
+    int64_t origin_ns[RH_SIDES]; /* of the first part */
+    uint64_t smaller_statements; /* of the smaller file of a part, the most of all parts */
     struct rh_pair_table table;
     uint32_t partition;
     uint32_t partitions;
@@ -30,7 +44,6 @@ struct join {
     bool show_progress;
     bool with_timeline;
     uint32_t since_check;
-    struct rh_run_scope scope; /* where the two runs replayed different parts */
 };
 
 static enum rh_side other_side(enum rh_side side)
@@ -51,149 +64,76 @@ bool rh_trace_headers_same_trace(const struct rh_trace_header *a, const struct r
     return uuid_equal(trace_a, trace_b) || (a->kind == b->kind && uuid_equal(a->uuid, b->uuid));
 }
 
-/* What the log did not time is counted, and not tested. */
-static void add_times(struct rh_comparison *c, const struct rh_twin *base,
-                      const struct rh_twin *candidate)
-{
-    struct rh_query *q = &c->queries.items[base->query];
-    if (base->commit_not_timed || base->query == RH_QUERY_OTHER || !c->same_vantage) {
-        return;
-    }
-    struct rh_timed_pair pair = {
-        .base_ns = base->service_ns,
-        .candidate_ns = candidate->service_ns,
-        .batch = base->batch,
-        .is_first = rh_twin_is(base, &q->first),
-    };
-    rh_pair_stat_add(&q->times, &pair, &c->queries.room);
-    struct rh_slowed_pair slowed = {
-        .ordinal = rh_twin_ordinal(base),
-        .session = base->session,
-        .copy = rh_twin_copy(base),
-        .base_ns = base->service_ns,
-        .candidate_ns = candidate->service_ns,
-    };
-    rh_slowed_pair_take(&q->slowed, &slowed);
-}
-
-/* Both ran. */
-static void settle_outcomes(struct rh_comparison *c, const struct rh_twin *base,
-                            const struct rh_twin *candidate)
-{
-    struct rh_query_pairs *p = &c->queries.items[base->query].pairs;
-    bool base_ok = base->status == RH_OBSERVED_OK;
-    bool candidate_ok = candidate->status == RH_OBSERVED_OK;
-
-    if (base_ok && candidate->status == RH_OBSERVED_ERROR) {
-        uint32_t group = rh_error_table_put(&c->errors, candidate->query, candidate->code);
-        c->errors.items[group].broke++;
-        p->broke++;
-    }
-    if (candidate_ok && base->status == RH_OBSERVED_ERROR) {
-        uint32_t group = rh_error_table_put(&c->errors, base->query, base->code);
-        c->errors.items[group].fixed++;
-        p->fixed++;
-    }
-    if (!base_ok || !candidate_ok) {
-        return;
-    }
-    if (base->service_known && candidate->service_known &&
-        base->commit_not_timed == candidate->commit_not_timed) {
-        p->timed++;
-        p->base_ns += base->service_ns;
-        p->candidate_ns += candidate->service_ns;
-        add_times(c, base, candidate);
-    }
-    if (base->rows != RH_TWIN_ROWS_UNKNOWN && candidate->rows != RH_TWIN_ROWS_UNKNOWN) {
-        bool mismatch = base->rows != candidate->rows;
-        p->rows_compared++;
-        p->row_mismatches += mismatch;
-        c->pairs.rows_compared++;
-        c->pairs.row_mismatches += mismatch;
-    }
-}
-
-static void settle_missing(struct rh_comparison *c, const struct rh_twin *base, uint32_t code)
-{
-    enum rh_fate fate = (enum rh_fate)(code >> 8);
-    uint32_t reason = code & 0xff;
-
-    if (fate != RH_FATE_LOST && rh_reason_is_outside((enum rh_reason) reason)) {
-        c->pairs.outside_window++;
-        return;
-    }
-    c->queries.items[base->query].pairs.missing++;
-    c->pairs.missing++;
-    if (fate == RH_FATE_LOST) {
-        c->pairs.missing_lost++;
-    } else {
-        c->pairs.missing_by_reason[reason < RH_REASON_COUNT ? reason : RH_REASON_NONE]++;
-    }
-}
-
-static void settle_pair(struct rh_comparison *c, const struct rh_twin *base,
-                        const struct rh_twin *candidate)
-{
-    bool base_ran = base->status != RH_OBSERVED_MISSING;
-    bool candidate_ran = candidate->status != RH_OBSERVED_MISSING;
-
-    c->pairs.paired++;
-    if (base_ran && candidate_ran) {
-        settle_outcomes(c, base, candidate);
-    } else if (base_ran) {
-        settle_missing(c, base, candidate->code);
-    } else if (candidate_ran) {
-        c->pairs.ran_only_in_candidate++;
-    }
-}
-
-/* Its twin will not come. */
-static void settle_single(struct rh_comparison *c, const struct rh_twin *twin)
-{
-    if (twin->status == RH_OBSERVED_MISSING) {
-        return;
-    }
-    if (twin->side == RH_CANDIDATE) {
-        c->pairs.candidate_only++;
-        return;
-    }
-    c->pairs.base_only++;
-    c->pairs.missing++;
-    c->pairs.missing_absent++;
-    c->queries.items[twin->query].pairs.missing++;
-}
-
 static void settle_waiting(struct join *j)
 {
     size_t pos = 0;
     const struct rh_twin *twin;
     while ((twin = rh_pair_table_next(&j->table, &pos))) {
-        settle_single(j->c, twin);
+        rh_pair_count_single(j->c, twin);
     }
     rh_pair_table_clear(&j->table);
 }
 
-static void clear_pairs(struct rh_comparison *c)
+/* Of what is read of a side's file: when its records start. */
+struct span_ns {
+    int64_t first;
+    int64_t last;
+};
+
+static struct span_ns span_of(const struct rh_side_reader *reader)
 {
-    c->pairs = (struct rh_pair_totals){0};
-    rh_query_table_clear_pairs(&c->queries);
-    rh_error_table_clear_pairs(&c->errors);
+    struct span_ns span = {INT64_MAX, INT64_MIN};
+    for (uint32_t i = 0; i < rh_trace_file_block_count(reader->file); i++) {
+        const struct rh_block_info *block = rh_trace_file_block(reader->file, i);
+        span.first = block->min_ns < span.first ? block->min_ns : span.first;
+        span.last = block->max_ns > span.last ? block->max_ns : span.last;
+    }
+    span.first = reader->from_ns > span.first ? reader->from_ns : span.first;
+    span.last = reader->to_ns < span.last ? reader->to_ns : span.last;
+    return span;
 }
 
-static void measure_batches(struct join *j, const struct rh_trace_file *base)
+static void measure_batches(struct join *j)
 {
-    const struct rh_side_reader *reader = &j->reader[RH_BASE];
-    int64_t first = INT64_MAX, last = INT64_MIN;
-    for (uint32_t i = 0; i < rh_trace_file_block_count(base); i++) {
-        const struct rh_block_info *block = rh_trace_file_block(base, i);
-        first = block->min_ns < first ? block->min_ns : first;
-        last = block->max_ns > last ? block->max_ns : last;
-    }
-    first = reader->from_ns > first ? reader->from_ns : first;
-    last = reader->to_ns < last ? reader->to_ns : last;
-    double span = (double) last - (double) first;
-    j->base_first_ns = (double) first;
+    struct span_ns base = span_of(&j->reader[RH_BASE]);
+    double span = (double) base.last - (double) base.first;
+    j->base_first_ns = (double) base.first;
     j->batches_per_ns = span > 0 ? RH_BATCHES / span : 0;
+}
+
+/* What is shown over time needs no gap between parts, which may have been replayed days apart, and
+ * needs both sides' parts to begin at the same place. */
+static void place_part(struct join *j)
+{
+    int64_t longest = 0;
+    for (int side = 0; side < RH_SIDES; side++) {
+        struct span_ns span = span_of(&j->reader[side]);
+        int64_t place, length;
+        j->shift_ns[side] = 0;
+        if (span.first > span.last || __builtin_sub_overflow(span.last, span.first, &length)) {
+            continue;
+        }
+        longest = length > longest ? length : longest;
+        if (j->part == 0) {
+            j->origin_ns[side] = span.first;
+        } else if (__builtin_add_overflow(j->origin_ns[side], j->next_ns, &place) ||
+                   __builtin_sub_overflow(place, span.first, &j->shift_ns[side])) {
+            j->shift_ns[side] = 0;
+        }
+    }
+    if (__builtin_add_overflow(j->next_ns, longest, &j->next_ns)) {
+        j->next_ns = 0;
+    }
+}
+
+static int64_t placed_ns(const struct join *j, enum rh_side side, int64_t start_ns)
+{
+    int64_t placed;
+    if (start_ns == RH_TIME_UNKNOWN ||
+        __builtin_add_overflow(start_ns, j->shift_ns[side], &placed)) {
+        return start_ns;
+    }
+    return placed;
 }
 
 static unsigned batch_at(const struct join *j, int64_t start_ns)
@@ -220,10 +160,11 @@ static void pair_copy(struct join *j, enum rh_side side, const struct rh_observa
     twin.batch = side == RH_BASE ? batch_at(j, o->ref.start_ns) & (RH_BATCHES - 1U) : 0;
     switch (rh_pair_table_put(&j->table, &twin, !j->ended[other_side(side)], &other)) {
     case RH_PAIR_MATCHED:
-        settle_pair(j->c, side == RH_BASE ? &twin : &other, side == RH_BASE ? &other : &twin);
+        rh_pair_count_add(j->c, j->part, side == RH_BASE ? &twin : &other,
+                          side == RH_BASE ? &other : &twin);
         break;
     case RH_PAIR_NONE:
-        settle_single(j->c, &twin);
+        rh_pair_count_single(j->c, &twin);
         break;
     case RH_PAIR_DUPLICATE:
         j->c->pairs.unpairable++;
@@ -232,7 +173,7 @@ static void pair_copy(struct join *j, enum rh_side side, const struct rh_observa
         j->pair = false;
         j->overflow_share = fmax(rh_side_reader_share(&j->reader[RH_BASE]),
                                  rh_side_reader_share(&j->reader[RH_CANDIDATE]));
-        clear_pairs(j->c);
+        rh_pair_count_clear(j->c);
         rh_pair_table_clear(&j->table);
         break;
     case RH_PAIR_WAITS:
@@ -266,12 +207,13 @@ static void observe_one(struct join *j, enum rh_side side, const struct rh_obser
         query = rh_side_reader_query(&j->reader[side]);
     }
     rh_side_summary_note_session(&c->side[side], o);
+    int64_t placed = placed_ns(j, side, o->ref.start_ns);
     if (o->is_statement) {
-        rh_side_summary_observe(&c->side[side], o);
+        rh_side_summary_observe(&c->side[side], o, placed);
     }
     if (j->with_timeline && o->is_statement && o->status != RH_OBSERVED_MISSING &&
-        o->ref.start_ns != RH_TIME_UNKNOWN) {
-        rh_timeline_add(&c->timeline[side], o);
+        placed != RH_TIME_UNKNOWN) {
+        rh_timeline_add(&c->timeline[side], o, placed);
     }
     if (o->is_statement && !rh_observation_is_outside(o)) {
         rh_query_table_observe(&c->queries, query, side, o, comparable(c, o));
@@ -305,13 +247,13 @@ static int check_in(struct join *j, struct rh_error *err)
         return rh_error_set(err, RH_ERR_STOPPED, "stopped before both files were read");
     }
     if (j->show_progress && rh_progress_due(&j->progress)) {
-        double done = (rh_side_reader_share(&j->reader[RH_BASE]) +
+        double part = (rh_side_reader_share(&j->reader[RH_BASE]) +
                        rh_side_reader_share(&j->reader[RH_CANDIDATE])) /
                       2;
-        rh_progress_show(&j->progress,
-                         "comparing: pass %u, %.0f %%, %zu statements wait for a twin",
-                         j->c->passes, 100 * fmin(done, 1),
-                         j->table.count[RH_BASE] + j->table.count[RH_CANDIDATE]);
+        double done = (j->part + fmin(part, 1)) / j->c->part_count;
+        rh_progress_show(
+            &j->progress, "comparing: pass %u, %.0f %%, %zu statements wait for a twin",
+            j->c->passes, 100 * done, j->table.count[RH_BASE] + j->table.count[RH_CANDIDATE]);
     }
     return 0;
 }
@@ -337,44 +279,139 @@ static int join_step(struct join *j, struct rh_error *err)
     return ++j->since_check >= CHECK_EVERY ? check_in(j, err) : 0;
 }
 
-static int join_pass(struct join *j, struct rh_error *err)
+/* By --scale a session has copies: those that one side alone has more of are not compared, unless
+ * the other has a single one. */
+static void match_scales(struct join *j, const uint32_t scale[RH_SIDES],
+                         uint32_t stands_for[RH_SIDES])
 {
-    j->c->passes++;
-    rh_pair_table_clear(&j->table);
+    stands_for[RH_BASE] = stands_for[RH_CANDIDATE] = 1;
     for (int side = 0; side < RH_SIDES; side++) {
+        uint32_t others = scale[other_side((enum rh_side) side)];
+        if (scale[side] == 1) {
+            stands_for[side] = others;
+        } else if (others > 1 && others < scale[side]) {
+            j->reader[side].copies = others;
+        }
+    }
+}
+
+static int narrow_to_common(struct join *j, const struct rh_trace_header *const h[RH_SIDES],
+                            struct rh_error *err)
+{
+    struct rh_comparison *c = j->c;
+    struct part_scope *s = &j->scopes[j->part];
+    const uint32_t scale[RH_SIDES] = {rh_run_scale(h[RH_BASE]), rh_run_scale(h[RH_CANDIDATE])};
+    uint32_t stands_for[RH_SIDES];
+    match_scales(j, scale, stands_for);
+    if (j->part > 0 && memcmp(stands_for, c->stands_for, sizeof stands_for) != 0) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "\"%s\" and \"%s\" have other numbers of copies (--scale) than the "
+                            "files before them: compare them alone",
+                            rh_trace_file_path(j->reader[RH_BASE].file),
+                            rh_trace_file_path(j->reader[RH_CANDIDATE].file));
+    }
+    memcpy(c->stands_for, stands_for, sizeof stands_for);
+    if (!rh_run_windows_differ(h[RH_BASE], h[RH_CANDIDATE])) {
+        return 0;
+    }
+    c->windows_differ = true;
+    for (int side = 0; side < RH_SIDES; side++) {
+        j->reader[side].scope = &s->scope;
+        if (!s->made &&
+            rh_run_scope_add(&s->scope, j->reader[side].file, (enum rh_side) side, err) != 0) {
+            return -1;
+        }
+    }
+    s->made = true;
+    return 0;
+}
+
+static int open_part(struct join *j, struct rh_error *err)
+{
+    const struct rh_comparison_part *part = &j->c->parts[j->part];
+    const struct rh_trace_header *h[RH_SIDES];
+    for (int side = 0; side < RH_SIDES; side++) {
+        h[side] = rh_trace_file_header(part->file[side]);
+        rh_side_reader_init(&j->reader[side], part->file[side], &j->c->queries);
+        j->reader[side].part = j->part;
         j->ended[side] = false;
+    }
+    if (j->c->paired) {
+        rh_side_reader_narrow(&j->reader[RH_BASE], h[RH_CANDIDATE]);
+        rh_side_reader_narrow(&j->reader[RH_CANDIDATE], h[RH_BASE]);
+        if (narrow_to_common(j, h, err) < 0) {
+            return -1;
+        }
+    }
+    uint64_t base = j->reader[RH_BASE].expected, candidate = j->reader[RH_CANDIDATE].expected;
+    uint64_t smaller = base < candidate ? base : candidate;
+    j->smaller_statements = smaller > j->smaller_statements ? smaller : j->smaller_statements;
+    measure_batches(j);
+    place_part(j);
+    for (int side = 0; side < RH_SIDES; side++) {
         if (rh_side_reader_rewind(&j->reader[side], err) < 0) {
             return -1;
         }
     }
+    return 0;
+}
+
+static void close_part(struct join *j)
+{
+    rh_side_reader_release(&j->reader[RH_BASE]);
+    rh_side_reader_release(&j->reader[RH_CANDIDATE]);
+}
+
+static void note_reader(struct rh_side_summary *sum, const struct rh_side_reader *reader)
+{
+    uint64_t records;
+    sum->gaps += reader->gaps;
+    sum->damaged_blocks += rh_trace_reader_damaged(reader->reader, &records);
+    sum->damaged_records += records;
+}
+
+/* 1 when nothing is left to do in this pass. */
+static int read_part(struct join *j, struct rh_error *err)
+{
     while (!j->ended[RH_BASE] || !j->ended[RH_CANDIDATE]) {
         if (join_step(j, err) < 0) {
             return -1;
         }
         if (!j->pair && !j->observe) {
-            return 0;
+            return 1;
         }
     }
     if (j->pair) {
         settle_waiting(j);
     }
+    if (j->observe) {
+        note_reader(&j->c->side[RH_BASE], &j->reader[RH_BASE]);
+        note_reader(&j->c->side[RH_CANDIDATE], &j->reader[RH_CANDIDATE]);
+    }
     return 0;
 }
 
-static void note_reader(struct rh_side_summary *sum, const struct rh_side_reader *reader)
+static int join_pass(struct join *j, struct rh_error *err)
 {
-    sum->gaps = reader->gaps;
-    sum->damaged_blocks = rh_trace_reader_damaged(reader->reader, &sum->damaged_records);
+    int rc = 0;
+    j->c->passes++;
+    j->next_ns = 0;
+    rh_pair_table_clear(&j->table);
+    for (j->part = 0; j->part < j->c->part_count && rc == 0; j->part++) {
+        rc = open_part(j, err);
+        if (rc == 0) {
+            rc = read_part(j, err);
+        }
+        close_part(j);
+    }
+    return rc < 0 ? -1 : 0;
 }
 
 /* So many that the smaller file's part of each fits with some room for uneven hashing. */
 static uint32_t partitions_enough(const struct join *j)
 {
-    uint64_t base = j->reader[RH_BASE].expected;
-    uint64_t candidate = j->reader[RH_CANDIDATE].expected;
-    uint64_t smaller = base < candidate ? base : candidate;
     uint64_t each = rh_pair_table_side_limit(&j->table) / 4 * 3;
-    uint64_t n = smaller / each + 2;
+    uint64_t n = j->smaller_statements / each + 2;
     return n < UINT32_MAX / 2 ? (uint32_t) n : UINT32_MAX / 2;
 }
 
@@ -388,7 +425,7 @@ static int join_in_parts(struct join *j, struct rh_error *err)
     j->observe = false;
     j->partitions = guess < enough ? (uint32_t) guess : enough;
     for (;;) {
-        clear_pairs(j->c);
+        rh_pair_count_clear(j->c);
         j->pair = true;
         for (j->partition = 0; j->partition < j->partitions && j->pair; j->partition++) {
             if (join_pass(j, err) < 0) {
@@ -411,93 +448,92 @@ static int join_run(struct join *j, struct rh_error *err)
     if (join_pass(j, err) < 0) {
         return -1;
     }
-    for (int side = 0; side < RH_SIDES; side++) {
-        note_reader(&j->c->side[side], &j->reader[side]);
-    }
     rh_timeline_align(&j->c->timeline[RH_BASE], &j->c->timeline[RH_CANDIDATE]);
     return j->c->paired && !j->pair ? join_in_parts(j, err) : 0;
 }
 
-/* By --scale a session has copies: those that one side alone has more of are not compared, unless
- * the other has a single one. */
-static void match_scales(struct join *j, const uint32_t scale[RH_SIDES])
+static void comparison_init(struct rh_comparison *c, const struct rh_comparison_part *parts,
+                            uint32_t part_count, const struct rh_comparison_options *options)
 {
-    for (int side = 0; side < RH_SIDES; side++) {
-        uint32_t others = scale[other_side((enum rh_side) side)];
-        if (scale[side] == 1) {
-            j->c->stands_for[side] = others;
-        } else if (others > 1 && others < scale[side]) {
-            j->reader[side].copies = others;
-        }
+    uint64_t query_bytes = options->memory_bytes / 2;
+    if (query_bytes < QUERY_BYTES_MIN) {
+        query_bytes = QUERY_BYTES_MIN;
     }
+    *c = (struct rh_comparison){
+        .file = {parts[0].file[RH_BASE], parts[0].file[RH_CANDIDATE]},
+        .parts = rh_calloc(part_count, sizeof *parts),
+        .part_count = part_count,
+        .paired = true,
+        .same_vantage = true,
+        .stands_for = {1, 1},
+    };
+    for (uint32_t i = 0; i < part_count; i++) {
+        c->parts[i] = parts[i];
+        const struct rh_trace_header *base = rh_trace_file_header(parts[i].file[RH_BASE]);
+        const struct rh_trace_header *candidate = rh_trace_file_header(parts[i].file[RH_CANDIDATE]);
+        c->paired = c->paired && rh_trace_headers_same_trace(base, candidate);
+        c->same_vantage = c->same_vantage && base->vantage == candidate->vantage;
+    }
+    rh_query_table_init(&c->queries, options->max_queries, query_bytes);
+    rh_error_table_init(&c->errors, 0);
+    rh_side_summary_init(&c->side[RH_BASE]);
+    rh_side_summary_init(&c->side[RH_CANDIDATE]);
 }
 
-static int narrow_to_common(struct join *j, struct rh_error *err)
+int rh_comparison_make_of_parts(struct rh_comparison *c, const struct rh_comparison_part *parts,
+                                uint32_t part_count, const struct rh_comparison_options *options,
+                                struct rh_error *err)
 {
-    struct rh_comparison *c = j->c;
-    const struct rh_trace_header *h[RH_SIDES] = {rh_trace_file_header(c->file[RH_BASE]),
-                                                 rh_trace_file_header(c->file[RH_CANDIDATE])};
-    const uint32_t scale[RH_SIDES] = {rh_run_scale(h[RH_BASE]), rh_run_scale(h[RH_CANDIDATE])};
-    match_scales(j, scale);
-    c->windows_differ = rh_run_windows_differ(h[RH_BASE], h[RH_CANDIDATE]);
-    if (!c->windows_differ) {
-        return 0;
+    struct join j = {.c = c, .partitions = 1, .observe = true};
+    comparison_init(c, parts, part_count, options);
+    assert(c->paired || part_count == 1);
+    j.scopes = rh_calloc(part_count, sizeof *j.scopes);
+    for (uint32_t i = 0; i < part_count; i++) {
+        rh_run_scope_init(&j.scopes[i].scope);
     }
-    for (int side = 0; side < RH_SIDES; side++) {
-        j->reader[side].scope = &j->scope;
-        if (rh_run_scope_add(&j->scope, c->file[side], (enum rh_side) side, err) != 0) {
-            return -1;
-        }
+    j.pair = c->paired;
+    j.show_progress = options->show_progress;
+    j.with_timeline = options->with_timeline;
+    rh_progress_init(&j.progress);
+    rh_pair_table_init(&j.table, options->memory_bytes);
+
+    int rc = join_run(&j, err);
+
+    rh_progress_end(&j.progress);
+    rh_pair_table_release(&j.table);
+    for (uint32_t i = 0; i < part_count; i++) {
+        rh_run_scope_release(&j.scopes[i].scope);
     }
-    return 0;
+    rh_free(j.scopes);
+    return rc;
 }
 
 int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
                        struct rh_trace_file *candidate, const struct rh_comparison_options *options,
                        struct rh_error *err)
 {
-    const struct rh_trace_header *base_header = rh_trace_file_header(base);
-    const struct rh_trace_header *candidate_header = rh_trace_file_header(candidate);
-    struct join j = {.c = c, .partitions = 1, .observe = true};
+    const struct rh_comparison_part part = {.file = {base, candidate}};
+    return rh_comparison_make_of_parts(c, &part, 1, options, err);
+}
 
-    *c = (struct rh_comparison){
-        .file = {base, candidate},
-        .paired = rh_trace_headers_same_trace(base_header, candidate_header),
-        .same_vantage = base_header->vantage == candidate_header->vantage,
-        .stands_for = {1, 1},
-    };
-    rh_run_scope_init(&j.scope);
-    uint64_t query_bytes = options->memory_bytes / 2;
-    if (query_bytes < QUERY_BYTES_MIN) {
-        query_bytes = QUERY_BYTES_MIN;
+const struct rh_trace_file *rh_comparison_cut_file(const struct rh_comparison *c, enum rh_side side)
+{
+    for (uint32_t i = 0; i < c->part_count; i++) {
+        if (!rh_trace_file_complete(c->parts[i].file[side])) {
+            return c->parts[i].file[side];
+        }
     }
-    rh_query_table_init(&c->queries, options->max_queries, query_bytes);
-    rh_error_table_init(&c->errors, 0);
-    rh_side_summary_init(&c->side[RH_BASE]);
-    rh_side_summary_init(&c->side[RH_CANDIDATE]);
+    return NULL;
+}
 
-    j.pair = c->paired;
-    j.show_progress = options->show_progress;
-    j.with_timeline = options->with_timeline;
-    rh_progress_init(&j.progress);
-    rh_pair_table_init(&j.table, options->memory_bytes);
-    rh_side_reader_init(&j.reader[RH_BASE], base, &c->queries);
-    rh_side_reader_init(&j.reader[RH_CANDIDATE], candidate, &c->queries);
-    int rc = c->paired ? narrow_to_common(&j, err) : 0;
-    if (c->paired) {
-        rh_side_reader_narrow(&j.reader[RH_BASE], candidate_header);
-        rh_side_reader_narrow(&j.reader[RH_CANDIDATE], base_header);
+bool rh_comparison_is_whole(const struct rh_comparison *c)
+{
+    for (int side = 0; side < RH_SIDES; side++) {
+        if (rh_comparison_cut_file(c, (enum rh_side) side) || c->side[side].damaged_blocks > 0) {
+            return false;
+        }
     }
-    measure_batches(&j, base);
-
-    rc = rc == 0 ? join_run(&j, err) : rc;
-
-    rh_progress_end(&j.progress);
-    rh_side_reader_release(&j.reader[RH_BASE]);
-    rh_side_reader_release(&j.reader[RH_CANDIDATE]);
-    rh_pair_table_release(&j.table);
-    rh_run_scope_release(&j.scope);
-    return rc;
+    return true;
 }
 
 uint64_t rh_comparison_unconnected(const struct rh_comparison *c)
@@ -526,4 +562,5 @@ void rh_comparison_release(struct rh_comparison *c)
     rh_side_summary_release(&c->side[RH_CANDIDATE]);
     rh_timeline_release(&c->timeline[RH_BASE]);
     rh_timeline_release(&c->timeline[RH_CANDIDATE]);
+    rh_free(c->parts);
 }

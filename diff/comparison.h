@@ -4,6 +4,10 @@
  * Read two traces or runs and count what differs.  When both come from one trace, statements are
  * paired with their twins by (session, copy, ordinal); else queries are compared by fingerprint.
  *
+ * A side may have several files, each of a trace of its own (the parts of a rotated capture, say):
+ * then each has its counterpart on the other side, and such a pair of files is a part.  Parts are
+ * read one after the other and counted together; statements pair within their part.
+ *
  * Both files are read in step, each once, and twins wait in a pair table.  If the files' orders are
  * so far apart that the table would pass its limit, the pairs are counted anew in several passes,
  * each over the part of the statements whose identity hashes into it: more reading, the same
@@ -49,8 +53,15 @@ struct rh_pair_totals {
     uint64_t row_mismatches;
 };
 
+/* The caller's files, open as long as the comparison. */
+struct rh_comparison_part {
+    struct rh_trace_file *file[RH_SIDES];
+};
+
 struct rh_comparison {
-    struct rh_trace_file *file[RH_SIDES]; /* the caller's, open as long as the comparison */
+    struct rh_trace_file *file[RH_SIDES]; /* of the first part, which speaks for its side */
+    struct rh_comparison_part *parts;
+    uint32_t part_count;
     struct rh_side_summary side[RH_SIDES];
     struct rh_timeline timeline[RH_SIDES]; /* empty unless asked for; with spans of one length */
     bool paired;                           /* twins were sought */
@@ -71,6 +82,15 @@ bool rh_trace_headers_same_trace(const struct rh_trace_header *a, const struct r
 int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
                        struct rh_trace_file *candidate, const struct rh_comparison_options *options,
                        struct rh_error *err);
+/* The same of several parts.  More than one must all pair. */
+int rh_comparison_make_of_parts(struct rh_comparison *c, const struct rh_comparison_part *parts,
+                                uint32_t part_count, const struct rh_comparison_options *options,
+                                struct rh_error *err);
+/* A file of the side that is cut, NULL if each is whole (or damaged within: see its summary). */
+const struct rh_trace_file *rh_comparison_cut_file(const struct rh_comparison *c,
+                                                   enum rh_side side);
+/* Nothing of either side is cut or damaged. */
+bool rh_comparison_is_whole(const struct rh_comparison *c);
 /* Statements that ought to have run in the candidate, and of these those that did not run, or were
  * not seen answered, for want of a connection. */
 uint64_t rh_comparison_in_scope(const struct rh_comparison *c);

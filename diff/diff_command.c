@@ -10,6 +10,7 @@
 #include "common/noun.h"
 #include "common/opt.h"
 #include "diff/gate_list.h"
+#include "diff/noise.h"
 #include "diff/report.h"
 
 /* How to write each of them. */
@@ -26,6 +27,7 @@ static const struct diff_format formats[] = {
 struct diff_options {
     const struct diff_format *format;
     const char *output;
+    struct rh_str_list files[RH_SIDES]; /* --base, --candidate */
     struct rh_str_list gates;
     const char *gates_file;
     uint32_t limit;
@@ -61,6 +63,12 @@ static const struct rh_opt options[] = {
      NULL, "text json html markdown junit csv"},
     {"output", 'o', RH_OPT_ARG, "FILE", rh_opt_string, AT(output),
      "write the report to FILE [default: standard output]", NULL},
+    {"base", 0, RH_OPT_ARG, "FILE", rh_opt_list, AT(files[RH_BASE]),
+     "a file of the base, instead of the operands (repeatable): another\nrun of the same trace "
+     "tells how far runs differ without a\nchange, a run of another trace is a further part",
+     NULL, "*.trace *.run"},
+    {"candidate", 0, RH_OPT_ARG, "FILE", rh_opt_list, AT(files[RH_CANDIDATE]),
+     "a file of the candidate, likewise", NULL, "*.trace *.run"},
     {"gate", 'g', RH_OPT_ARG, "NAME=LIMIT", rh_opt_list, AT(gates),
      "fail (exit status 1) when more than LIMIT is found\n"
      "(repeatable) [default: nothing is judged]:\n"
@@ -72,7 +80,7 @@ static const struct rh_opt options[] = {
     {"min-pairs", 0, RH_OPT_ARG, "N", rh_opt_count, AT(pairs_min),
      "test queries of at least N pairs of calls [default: 15]", NULL},
     {"margin", 0, RH_OPT_ARG, "PERCENT", rh_opt_double, AT(margin_pct),
-     "noise between two runs: test against so much more [default: 5]", NULL},
+     "noise between two runs, at least: test against so much more\n[default: 5]", NULL},
     {"effect", 0, RH_OPT_ARG, "PERCENT", rh_opt_double, AT(effect_pct),
      "a query regressed if it takes so much longer [default: 10]", NULL},
     {"min-change", 0, RH_OPT_ARG, "DURATION", rh_opt_duration, AT(change_min_ns),
@@ -100,7 +108,8 @@ static const struct rh_opt options[] = {
 
 static const struct rh_opt_command command = {
     .program = "pgrehearse-diff",
-    .synopsis = "[OPTION]... BASE CANDIDATE",
+    .synopsis = "[OPTION]... BASE CANDIDATE\n"
+                "[OPTION]... --base=FILE... --candidate=FILE...",
     .summary = "Compare two runs, or a run with the workload it replayed: times, errors, rows.",
     .options = options,
     .footer = "Exit status: 0 done, all gates passed; 1 a gate failed; 2 nothing to compare;\n"
@@ -113,6 +122,7 @@ static const struct rh_opt_command command = {
               "  pgrehearse diff old.run new.run\n"
               "  pgrehearse diff --gate regressed=0 --gate new-errors=0 old.run new.run\n"
               "  pgrehearse diff --gates gates.ini --format junit -o junit.xml old.run new.run\n"
+              "  pgrehearse diff --base old-1.run --base old-2.run --candidate new.run\n"
               "  pgrehearse diff --format json -o report.json shop.trace shop.run\n"
               "  pgrehearse diff --format html -o report.html old.run new.run\n"
               "  pgrehearse diff --format markdown old.run new.run | gh pr comment 42 -F -\n",
@@ -160,13 +170,15 @@ static int write_report(const struct diff_options *o, const struct rh_report *re
 static void warn_incomplete(const struct rh_comparison *c)
 {
     for (int side = 0; side < RH_SIDES; side++) {
-        const struct rh_trace_file *f = c->file[side];
-        if (!rh_trace_file_complete(f)) {
+        const struct rh_trace_file *f = rh_comparison_cut_file(c, (enum rh_side) side);
+        if (f) {
             rh_log(RH_LOG_WARNING, "\"%s\" is not whole: %s", rh_trace_file_path(f),
                    rh_trace_file_incomplete_reason(f));
         } else if (c->side[side].damaged_blocks > 0) {
-            rh_log(RH_LOG_WARNING, "\"%s\" has %u damaged block%s", rh_trace_file_path(f),
-                   c->side[side].damaged_blocks, rh_plural(c->side[side].damaged_blocks));
+            rh_log(RH_LOG_WARNING, "\"%s\"%s has %u damaged block%s",
+                   rh_trace_file_path(c->file[side]),
+                   c->part_count > 1 ? " or a file beside it" : "", c->side[side].damaged_blocks,
+                   rh_plural(c->side[side].damaged_blocks));
         }
     }
 }
@@ -201,6 +213,7 @@ static int check_rule(const struct diff_options *o, struct rh_error *err)
 
 /* The exit status, or -1 when there is no report. */
 static int report_comparison(const struct diff_options *o, struct rh_gate_list *gates,
+                             const struct rh_inputs *inputs, const struct rh_noise *noise,
                              const struct rh_comparison *c, struct rh_error *err)
 {
     struct rh_result result;
@@ -211,12 +224,14 @@ static int report_comparison(const struct diff_options *o, struct rh_gate_list *
         }
     }
     struct rh_test_rule rule = test_rule(o);
+    rule.noise = noise;
     rh_result_make(&result, c, &rule);
     for (size_t i = 0; i < gates->count; i++) {
         rh_gate_judge(&gates->items[i], &result);
     }
     struct rh_report report = {
         .result = &result,
+        .inputs = inputs,
         .gates = gates->items,
         .gate_count = gates->count,
         .verdict = rh_verdict_make(gates->items, gates->count, &result),
@@ -242,41 +257,88 @@ static int report_comparison(const struct diff_options *o, struct rh_gate_list *
     return rc < 0 ? -1 : (int) rh_verdict_exit(report.verdict);
 }
 
-static int compare_files(const struct diff_options *o, struct rh_gate_list *gates, const char *base,
-                         const char *candidate, struct rh_error *err)
+/* One run of a side against its repeats: what differs there differs without a change. */
+static int measure_noise(const struct diff_options *o, const struct rh_inputs *inputs,
+                         struct rh_comparison_part *parts, struct rh_noise *noise,
+                         struct rh_error *err)
 {
-    struct rh_trace_file *files[RH_SIDES] = {NULL, NULL};
-    struct rh_comparison comparison;
-    int rc = -1;
-
-    if (rh_trace_file_open(&files[RH_BASE], base, err) < 0 ||
-        rh_trace_file_open(&files[RH_CANDIDATE], candidate, err) < 0) {
-        goto out;
-    }
-    struct rh_comparison_options how = {.memory_bytes = o->memory_bytes,
-                                        .show_progress = !o->quiet,
-                                        .with_timeline = o->format->write == rh_report_html ||
-                                                         o->format->write == rh_report_json};
-    if (rh_comparison_make(&comparison, files[RH_BASE], files[RH_CANDIDATE], &how, err) == 0) {
-        warn_incomplete(&comparison);
-        rc = report_comparison(o, gates, &comparison, err);
-    }
-    rh_comparison_release(&comparison);
-out:
+    const struct rh_comparison_options how = {.memory_bytes = o->memory_bytes,
+                                              .show_progress = !o->quiet};
+    struct rh_test_rule rule = test_rule(o);
     for (int side = 0; side < RH_SIDES; side++) {
-        if (files[side]) {
-            rh_trace_file_close(files[side]);
+        uint32_t count;
+        for (uint32_t i = 1; (count = rh_inputs_repeat(inputs, (enum rh_side) side, i, parts)) > 0;
+             i++) {
+            struct rh_comparison c;
+            int rc = rh_comparison_make_of_parts(&c, parts, count, &how, err);
+            if (rc == 0) {
+                warn_incomplete(&c);
+                rh_noise_add(noise, &c, &rule);
+            }
+            rh_comparison_release(&c);
+            if (rc < 0) {
+                return -1;
+            }
         }
     }
+    rh_noise_finish(noise);
+    return 0;
+}
+
+static bool has_repeats(const struct rh_inputs *inputs)
+{
+    return rh_inputs_repeat_count(inputs, RH_BASE) + rh_inputs_repeat_count(inputs, RH_CANDIDATE) >
+           0;
+}
+
+static int compare_inputs(const struct diff_options *o, struct rh_gate_list *gates,
+                          const struct rh_inputs *inputs, struct rh_error *err)
+{
+    const struct rh_comparison_options how = {.memory_bytes = o->memory_bytes,
+                                              .show_progress = !o->quiet,
+                                              .with_timeline = o->format->write == rh_report_html ||
+                                                               o->format->write == rh_report_json};
+    struct rh_comparison_part *parts = rh_calloc(inputs->part_count, sizeof *parts);
+    struct rh_comparison comparison;
+    struct rh_noise noise = {0};
+    bool measured = has_repeats(inputs);
+    int rc = measured ? measure_noise(o, inputs, parts, &noise, err) : 0;
+    if (rc == 0) {
+        rh_inputs_compared(inputs, parts);
+        rc = rh_comparison_make_of_parts(&comparison, parts, inputs->part_count, &how, err);
+        if (rc == 0) {
+            warn_incomplete(&comparison);
+            rc = report_comparison(o, gates, inputs, measured ? &noise : NULL, &comparison, err);
+        }
+        rh_comparison_release(&comparison);
+    }
+    rh_noise_release(&noise);
+    rh_free(parts);
+    return rc;
+}
+
+static int compare_files(const struct diff_options *o, struct rh_gate_list *gates,
+                         const struct rh_str_list files[RH_SIDES], struct rh_error *err)
+{
+    struct rh_inputs inputs;
+    int rc = rh_inputs_open(&inputs, &files[RH_BASE], &files[RH_CANDIDATE], err);
+    if (rc == 0) {
+        rc = compare_inputs(o, gates, &inputs, err);
+    }
+    rh_inputs_close(&inputs);
     return rc;
 }
 
 /* A report must not replace what it is made from, nor any other trace or run. */
-static int check_output(const struct diff_options *o, const struct rh_str_list *operands,
+static int check_output(const struct diff_options *o, const struct rh_str_list files[RH_SIDES],
                         struct rh_error *err)
 {
-    bool is_input = rh_outfile_is_same(o->output, operands->items[0]) ||
-                    rh_outfile_is_same(o->output, operands->items[1]);
+    bool is_input = false;
+    for (int side = 0; side < RH_SIDES; side++) {
+        for (size_t i = 0; i < files[side].count; i++) {
+            is_input |= rh_outfile_is_same(o->output, files[side].items[i]);
+        }
+    }
     if (is_input || rh_trace_file_is_trace(o->output)) {
         return rh_error_set(
             err, RH_ERR_USAGE,
@@ -287,19 +349,47 @@ static int check_output(const struct diff_options *o, const struct rh_str_list *
     return 0;
 }
 
+/* From the options, or the two operands.  files points into both. */
+static int choose_files(struct rh_str_list files[RH_SIDES], const struct diff_options *o,
+                        const struct rh_str_list *operands, struct rh_error *err)
+{
+    bool by_option = o->files[RH_BASE].count + o->files[RH_CANDIDATE].count > 0;
+    for (int side = 0; side < RH_SIDES; side++) {
+        files[side] = o->files[side];
+        if (!by_option && operands->count == RH_SIDES) {
+            files[side] = (struct rh_str_list){.items = &operands->items[side], .count = 1};
+        }
+    }
+    if (by_option && operands->count > 0) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "\"%s\" is of neither side: with --base or --candidate each file is "
+                            "named by one of them",
+                            operands->items[0]);
+    }
+    if (by_option && (files[RH_BASE].count == 0 || files[RH_CANDIDATE].count == 0)) {
+        return rh_error_set(err, RH_ERR_USAGE, "no file of the %s is named (--%s)",
+                            files[RH_BASE].count ? "candidate" : "base",
+                            files[RH_BASE].count ? "candidate" : "base");
+    }
+    if (!by_option && operands->count != RH_SIDES) {
+        return rh_error_set(err, RH_ERR_USAGE,
+                            "two files are compared, BASE and CANDIDATE; %zu given (try --help; "
+                            "--base and --candidate take several)",
+                            operands->count);
+    }
+    return 0;
+}
+
 static int run(void *target, const struct rh_str_list *operands)
 {
     const struct diff_options *o = target;
+    struct rh_str_list files[RH_SIDES];
     struct rh_gate_list gates = {.count = 0};
     struct rh_error err = {0};
     int status = -1;
-    if (operands->count != 2) {
-        rh_error_set(&err, RH_ERR_USAGE,
-                     "two files are compared, BASE and CANDIDATE; %zu given (try --help)",
-                     operands->count);
-    } else if (check_output(o, operands, &err) == 0 && check_rule(o, &err) == 0 &&
-               read_gates(&gates, o, &err) == 0) {
-        status = compare_files(o, &gates, operands->items[0], operands->items[1], &err);
+    if (choose_files(files, o, operands, &err) == 0 && check_output(o, files, &err) == 0 &&
+        check_rule(o, &err) == 0 && read_gates(&gates, o, &err) == 0) {
+        status = compare_files(o, &gates, files, &err);
     }
     if (status < 0) {
         rh_log_error(&err);
@@ -321,6 +411,8 @@ int rh_diff_main(int argc, char **argv)
                              .change_min_ns = rule.change_min_ns,
                              .false_share = rule.false_share};
     int status = rh_opt_run(&command, argc, argv, &o, run);
+    rh_str_list_release(&o.files[RH_BASE]);
+    rh_str_list_release(&o.files[RH_CANDIDATE]);
     rh_str_list_release(&o.gates);
     return status;
 }

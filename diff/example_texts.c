@@ -14,6 +14,9 @@ static int order_identity(const void *a, const void *b)
 {
     const struct rh_example_text *x = a;
     const struct rh_example_text *y = b;
+    if (x->part != y->part) {
+        return x->part < y->part ? -1 : 1;
+    }
     if (x->session != y->session) {
         return x->session < y->session ? -1 : 1;
     }
@@ -32,17 +35,20 @@ static void choose(struct rh_example_texts *t, const struct rh_result *r)
         const struct rh_slowed_pair *slowed = &r->queries[i].query->slowed;
         bool taken = i < each || r->query_count - i <= each;
         if (taken && slowed->ordinal > 0) {
-            t->items[t->count++] = (struct rh_example_text){
-                .session = slowed->session, .copy = slowed->copy, .ordinal = slowed->ordinal};
+            t->items[t->count++] = (struct rh_example_text){.part = slowed->part,
+                                                            .session = slowed->session,
+                                                            .copy = slowed->copy,
+                                                            .ordinal = slowed->ordinal};
         }
     }
     qsort(t->items, t->count, sizeof *t->items, order_identity);
 }
 
-static struct rh_example_text *find(const struct rh_example_texts *t, uint32_t session,
-                                    uint32_t copy, uint64_t ordinal)
+static struct rh_example_text *find(const struct rh_example_texts *t, uint32_t part,
+                                    uint32_t session, uint32_t copy, uint64_t ordinal)
 {
-    struct rh_example_text key = {.session = session, .copy = copy, .ordinal = ordinal};
+    struct rh_example_text key = {
+        .part = part, .session = session, .copy = copy, .ordinal = ordinal};
     return t->count ? bsearch(&key, t->items, t->count, sizeof key, order_identity) : NULL;
 }
 
@@ -57,22 +63,19 @@ static void take_text(struct rh_trace_reader *reader, struct rh_record *r,
     e->text = rh_memdup(text, e->text_len);
 }
 
-int rh_example_texts_read(struct rh_example_texts *t, const struct rh_result *r,
-                          struct rh_error *err)
+static int read_part(struct rh_example_texts *t, struct rh_trace_file *file, uint32_t part,
+                     struct rh_error *err)
 {
     struct rh_trace_reader *reader;
     struct rh_record record;
     uint32_t since_check = 0;
     int rc;
-    *t = (struct rh_example_texts){0};
-    choose(t, r);
-    if (rh_trace_reader_open(&reader, r->comparison->file[RH_BASE], INT64_MIN, INT64_MAX, err) !=
-        0) {
+    if (rh_trace_reader_open(&reader, file, INT64_MIN, INT64_MAX, err) != 0) {
         return -1;
     }
     rh_trace_reader_want(reader, RH_WANT_OUTCOMES);
     while ((rc = rh_trace_reader_next(reader, &record, err)) > 0) {
-        struct rh_example_text *e = find(t, record.session, record.copy, record.ordinal);
+        struct rh_example_text *e = find(t, part, record.session, record.copy, record.ordinal);
         if (e) {
             take_text(reader, &record, e);
         }
@@ -88,6 +91,19 @@ int rh_example_texts_read(struct rh_example_texts *t, const struct rh_result *r,
     return rc;
 }
 
+int rh_example_texts_read(struct rh_example_texts *t, const struct rh_result *r,
+                          struct rh_error *err)
+{
+    const struct rh_comparison *c = r->comparison;
+    int rc = 0;
+    *t = (struct rh_example_texts){0};
+    choose(t, r);
+    for (uint32_t i = 0; i < c->part_count && rc == 0; i++) {
+        rc = read_part(t, c->parts[i].file[RH_BASE], i, err);
+    }
+    return rc;
+}
+
 void rh_example_texts_release(struct rh_example_texts *t)
 {
     for (uint32_t i = 0; i < t->count; i++) {
@@ -100,6 +116,6 @@ void rh_example_texts_release(struct rh_example_texts *t)
 const struct rh_example_text *rh_example_texts_find(const struct rh_example_texts *t,
                                                     const struct rh_slowed_pair *pair)
 {
-    const struct rh_example_text *e = find(t, pair->session, pair->copy, pair->ordinal);
+    const struct rh_example_text *e = find(t, pair->part, pair->session, pair->copy, pair->ordinal);
     return e && e->text ? e : NULL;
 }

@@ -15,6 +15,7 @@ enum {
 };
 
 struct rh_example_text {
+    uint32_t part;
     uint32_t session;
     uint32_t copy;
     uint64_t ordinal;

@@ -83,21 +83,18 @@ static bool is_run(const struct rh_comparison *c, enum rh_side side)
 }
 
 /* A workload went as fast as production. */
-static struct rh_span speed_of(const struct rh_comparison *c, enum rh_side side)
+static struct rh_span speed_of(const struct rh_trace_file *file)
 {
-    struct rh_span speed = rh_trace_header_setting(rh_trace_file_header(c->file[side]), "speed");
-    return is_run(c, side) && speed.len > 0 ? speed : RH_SPAN_LITERAL("1");
+    const struct rh_trace_header *h = rh_trace_file_header(file);
+    struct rh_span speed = rh_trace_header_setting(h, "speed");
+    return h->kind == RH_FILE_RUN && speed.len > 0 ? speed : RH_SPAN_LITERAL("1");
 }
 
 static double same_speed(const struct rh_comparison *c)
 {
-    return rh_span_equal(speed_of(c, RH_BASE), speed_of(c, RH_CANDIDATE));
-}
-
-static double is_complete(const struct rh_comparison *c)
-{
-    for (int side = 0; side < RH_SIDES; side++) {
-        if (!rh_trace_file_complete(c->file[side]) || c->side[side].damaged_blocks > 0) {
+    for (uint32_t i = 0; i < c->part_count; i++) {
+        struct rh_trace_file *const *file = c->parts[i].file;
+        if (!rh_span_equal(speed_of(file[RH_BASE]), speed_of(file[RH_CANDIDATE]))) {
             return 0;
         }
     }
@@ -178,7 +175,7 @@ static double actual_of(const struct rh_comparison *c, enum rh_check check)
     uint64_t unconnected = rh_comparison_unconnected(c);
     switch (check) {
     case RH_CHECK_COMPLETE:
-        return is_complete(c);
+        return rh_comparison_is_whole(c);
     case RH_CHECK_SAME_TRACE:
         return c->paired;
     case RH_CHECK_SAME_VANTAGE:

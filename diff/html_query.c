@@ -209,20 +209,22 @@ static void put_measures(struct rh_json *j, const struct rh_query_test *t)
         rh_json_digits(j, interval.high, DIGITS);
         rh_json_digits(j, m->tested ? m->q[RH_SLOWER] : NAN, 3);
         rh_json_digits(j, m->tested ? m->q[RH_FASTER] : NAN, 3);
+        rh_json_digits(j, 100 * m->margin, 3);
         rh_json_close(j);
     }
     rh_json_close(j);
 }
 
-static void put_ref(struct rh_json *j, uint32_t session, uint64_t ordinal, uint32_t copy,
-                    enum rh_side side)
+static void put_ref(struct rh_json *j, const struct rh_statement_ref *ref, enum rh_side side)
 {
+    rh_json_key(j, "part");
+    rh_json_int(j, ref->part);
     rh_json_key(j, "session");
-    rh_json_int(j, session);
+    rh_json_int(j, ref->session);
     rh_json_key(j, "ordinal");
-    put_count(j, ordinal);
+    put_count(j, ref->ordinal);
     rh_json_key(j, "copy");
-    rh_json_int(j, copy);
+    rh_json_int(j, ref->copy);
     rh_json_key(j, "side");
     rh_json_cstr(j, side == RH_BASE ? "base" : "candidate");
 }
@@ -232,7 +234,7 @@ void rh_html_example(struct rh_json *j, const char *key, const struct rh_stateme
 {
     rh_json_key(j, key);
     rh_json_open(j, '{');
-    put_ref(j, ref->session, ref->ordinal, ref->copy, side);
+    put_ref(j, ref, side);
     rh_json_close(j);
 }
 
@@ -253,8 +255,12 @@ static void put_worst(struct rh_json *j, const struct rh_report *report,
         rh_json_null(j);
         return;
     }
+    const struct rh_statement_ref ref = {.part = slowed->part,
+                                         .session = slowed->session,
+                                         .copy = slowed->copy,
+                                         .ordinal = slowed->ordinal};
     rh_json_open(j, '{');
-    put_ref(j, slowed->session, slowed->ordinal, slowed->copy, RH_BASE);
+    put_ref(j, &ref, RH_BASE);
     rh_json_key(j, "base_us");
     rh_json_digits(j, (double) slowed->base_ns / 1e3, DIGITS);
     rh_json_key(j, "candidate_us");

@@ -82,18 +82,41 @@ static void put_side_counts(struct rh_json *j, const struct rh_side_summary *s)
     rh_json_put_count(j, "damaged_records", s->damaged_records);
 }
 
-static void put_side(struct rh_json *j, const char *key, const struct rh_comparison *c,
+/* The files that are compared, by part, and those that are only evidence of noise. */
+static void put_paths(struct rh_json *j, const struct rh_report *report, enum rh_side side)
+{
+    const struct rh_comparison *c = report->result->comparison;
+    rh_json_key(j, "files");
+    rh_json_open(j, '[');
+    for (uint32_t i = 0; i < c->part_count; i++) {
+        rh_json_text(j, rh_span_cstr(rh_trace_file_path(c->parts[i].file[side])));
+    }
+    rh_json_close(j);
+    rh_json_key(j, "repeats");
+    rh_json_open(j, '[');
+    for (uint32_t i = 0; report->inputs && i < report->inputs->part_count; i++) {
+        const struct rh_input_part *part = &report->inputs->parts[i];
+        for (uint32_t k = 1; k < part->counts[side]; k++) {
+            rh_json_text(j, rh_span_cstr(rh_trace_file_path(part->files[side][k])));
+        }
+    }
+    rh_json_close(j);
+}
+
+static void put_side(struct rh_json *j, const char *key, const struct rh_report *report,
                      enum rh_side side)
 {
+    const struct rh_comparison *c = report->result->comparison;
     const struct rh_trace_file *f = c->file[side];
     const struct rh_trace_header *h = rh_trace_file_header(f);
     const struct rh_side_summary *s = &c->side[side];
-    bool complete = rh_trace_file_complete(f);
+    const struct rh_trace_file *cut = rh_comparison_cut_file(c, side);
     bool is_run = h->kind == RH_FILE_RUN;
 
     rh_json_key(j, key);
     rh_json_open(j, '{');
     rh_json_put_text(j, "path", rh_span_cstr(rh_trace_file_path(f)));
+    put_paths(j, report, side);
     rh_json_key(j, "kind");
     rh_json_cstr(j, is_run ? "run" : "workload");
     put_uuid(j, "uuid", h->uuid, true);
@@ -104,9 +127,9 @@ static void put_side(struct rh_json *j, const char *key, const struct rh_compari
     rh_json_put_text(j, "server_version", h->server_version);
     rh_json_put_text(j, "server_address", h->server_address);
     rh_json_key(j, "complete");
-    rh_json_bool(j, complete && s->damaged_blocks == 0);
+    rh_json_bool(j, !cut && s->damaged_blocks == 0);
     rh_json_key(j, "incomplete_reason");
-    rh_json_cstr(j, complete ? NULL : rh_trace_file_incomplete_reason(f));
+    rh_json_cstr(j, cut ? rh_trace_file_incomplete_reason(cut) : NULL);
     rh_json_key(j, "started_at");
     rh_json_time(j, s->first_ns);
     rh_json_key(j, "duration_s");
@@ -162,7 +185,7 @@ static void put_totals(struct rh_json *j, const struct rh_result *r)
     rh_json_key(j, "median_shift");
     rh_json_double(j, r->median_shift, 6);
     rh_json_close(j);
-    rh_json_test_rule(j, &r->rule);
+    rh_json_test_rule(j, r);
     rh_json_key(j, "totals");
     rh_json_open(j, '{');
     rh_json_put_count(j, "pairs", t->paired);
@@ -243,8 +266,8 @@ void rh_json_head(struct rh_json *j, const struct rh_report *report)
     rh_json_fitness(j, &r->fitness);
     rh_json_key(j, "inputs");
     rh_json_open(j, '{');
-    put_side(j, "base", r->comparison, RH_BASE);
-    put_side(j, "candidate", r->comparison, RH_CANDIDATE);
+    put_side(j, "base", report, RH_BASE);
+    put_side(j, "candidate", report, RH_CANDIDATE);
     rh_json_close(j);
     rh_json_server_differences(j, report->servers);
     put_totals(j, r);

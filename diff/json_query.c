@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "diff/noise.h"
+
 void rh_json_query_verdict(struct rh_json *j, const struct rh_query_result *row)
 {
     rh_json_key(j, "verdict");
@@ -44,6 +46,7 @@ static void put_measure(struct rh_json *j, const struct rh_query_test *t, enum r
     put_number(j, "faster_p", m->tested ? m->p[RH_FASTER] : NAN, 5);
     put_number(j, "faster_q", m->tested ? m->q[RH_FASTER] : NAN, 5);
     put_number(j, "same_p", m->tested ? m->same_p : NAN, 5);
+    put_number(j, "margin_pct", 100 * m->margin, 5);
     rh_json_close(j);
 }
 
@@ -144,17 +147,39 @@ void rh_json_fitness(struct rh_json *j, const struct rh_fitness *fitness)
     rh_json_close(j);
 }
 
-void rh_json_test_rule(struct rh_json *j, const struct rh_test_rule *rule)
+/* Where the margin comes from. */
+static void put_noise(struct rh_json *j, const struct rh_result *r)
 {
+    const struct rh_noise *noise = r->rule.noise;
+    bool measured = noise && noise->margin > r->margin_given;
+    rh_json_key(j, "noise");
+    rh_json_open(j, '{');
+    put_number(j, "margin_pct", 100 * r->rule.margin, 7);
+    rh_json_key(j, "source");
+    rh_json_cstr(j, measured ? "runs" : "option");
+    put_number(j, "measured_pct", noise ? 100 * noise->margin : NAN, 7);
+    rh_json_key(j, "run_pairs");
+    rh_json_int(j, noise ? noise->pairs : 0);
+    rh_json_key(j, "run_pairs_invalid");
+    rh_json_int(j, noise ? noise->rejected : 0);
+    rh_json_key(j, "noisier_queries");
+    rh_json_int(j, r->noisier);
+    rh_json_close(j);
+}
+
+void rh_json_test_rule(struct rh_json *j, const struct rh_result *r)
+{
+    const struct rh_test_rule *rule = &r->rule;
     rh_json_key(j, "rule");
     rh_json_open(j, '{');
     rh_json_key(j, "min_pairs");
     rh_json_int(j, rule->pairs_min);
-    put_number(j, "margin_pct", 100 * rule->margin, 7);
+    put_number(j, "margin_pct", 100 * r->margin_given, 7);
     put_number(j, "effect_pct", 100 * rule->effect, 7);
     put_number(j, "min_change_us", (double) rule->change_min_ns / 1e3, 7);
     put_number(j, "false_share", rule->false_share, 7);
     rh_json_close(j);
+    put_noise(j, r);
 }
 
 void rh_json_verdict_counts(struct rh_json *j, const struct rh_result *r)

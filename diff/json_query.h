@@ -18,7 +18,7 @@ void rh_json_fitness(struct rh_json *j, const struct rh_fitness *fitness);
 /* "test" of an error: null when it does not come by chance. */
 void rh_json_error_test(struct rh_json *j, const struct rh_error_test *t);
 /* "rule": when a difference counts. */
-void rh_json_test_rule(struct rh_json *j, const struct rh_test_rule *rule);
+void rh_json_test_rule(struct rh_json *j, const struct rh_result *r);
 /* "verdicts": how many queries have which. */
 void rh_json_verdict_counts(struct rh_json *j, const struct rh_result *r);
 

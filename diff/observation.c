@@ -6,6 +6,9 @@ static const int64_t SERVICE_MAX_NS = (INT64_C(1) << RH_SERVICE_BITS) - 1;
 
 bool rh_statement_ref_before(const struct rh_statement_ref *a, const struct rh_statement_ref *b)
 {
+    if (a->part != b->part) {
+        return a->part < b->part;
+    }
     if (a->start_ns != b->start_ns) {
         return a->start_ns < b->start_ns;
     }

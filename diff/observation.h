@@ -17,13 +17,14 @@ enum rh_side { RH_BASE = 0, RH_CANDIDATE = 1, RH_SIDES = 2 };
 
 /* A statement and when it started, for examples. */
 struct rh_statement_ref {
+    uint32_t part; /* of the comparison: which of the side's files it is in */
     uint32_t session;
     uint32_t copy;
     uint64_t ordinal;
     int64_t start_ns;
 };
 
-/* The order in which examples are preferred: earlier start, then session, copy, ordinal. */
+/* The order in which examples are preferred: earlier part, then start, session, copy, ordinal. */
 bool rh_statement_ref_before(const struct rh_statement_ref *a, const struct rh_statement_ref *b);
 
 /* No statement takes longer than 104 days: sums of so many bits stay exact. */

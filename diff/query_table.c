@@ -116,6 +116,9 @@ void rh_query_table_observe(struct rh_query_table *t, uint32_t query, enum rh_si
 
 static bool identity_before(const struct rh_slowed_pair *a, const struct rh_slowed_pair *b)
 {
+    if (a->part != b->part) {
+        return a->part < b->part;
+    }
     if (a->session != b->session) {
         return a->session < b->session;
     }

@@ -50,6 +50,7 @@ struct rh_query_pairs {
 /* The pair that the candidate slowed most, by the identity of its statement. */
 struct rh_slowed_pair {
     uint64_t ordinal; /* 0: none was slower */
+    uint32_t part;
     uint32_t session;
     uint32_t copy;
     uint64_t base_ns;

@@ -64,7 +64,7 @@ static double ranks_p(const double *logs, uint32_t count, double shift, double s
 static void test_by_ranks(struct rh_measure_test *m, const double *logs, uint32_t count,
                           const struct rh_test_rule *rule)
 {
-    double margin = log1p(rule->margin), effect = log1p(rule->effect);
+    double margin = log1p(m->margin), effect = log1p(rule->effect);
     m->tested = true;
     m->p[RH_SLOWER] = ranks_p(logs, count, margin, 1);
     m->p[RH_FASTER] = ranks_p(logs, count, margin, -1);
@@ -74,7 +74,7 @@ static void test_by_ranks(struct rh_measure_test *m, const double *logs, uint32_
 
 static void test_by_error(struct rh_measure_test *m, const struct rh_test_rule *rule)
 {
-    double margin = 1 + rule->margin, effect = 1 + rule->effect;
+    double margin = 1 + m->margin, effect = 1 + rule->effect;
     m->tested = true;
     m->p[RH_SLOWER] = rh_estimate_above_p(&m->estimate, margin);
     m->p[RH_FASTER] = rh_estimate_below_p(&m->estimate, 1 / margin);
@@ -219,6 +219,9 @@ void rh_query_test_make(struct rh_query_test *t, const struct rh_pair_stat *time
                         const struct rh_test_rule *rule)
 {
     *t = (struct rh_query_test){.confidence = 0.95};
+    for (int i = 0; i < RH_MEASURES; i++) {
+        t->measures[i].margin = fmax(rule->margin, rule->own_margin[i]);
+    }
     if (times->lacks_pairs) {
         t->result = RH_TEST_UNDECIDED;
         t->why = RH_WHY_MEMORY;
@@ -296,6 +299,12 @@ static void adjust(struct rh_query_test **tests, size_t count, enum rh_direction
     rh_free(p);
 }
 
+/* No change counts that is not beyond the noise. */
+static double effect_of(const struct rh_measure_test *m, const struct rh_test_rule *rule)
+{
+    return fmax(rule->effect, m->margin);
+}
+
 /* Which way a measure says, with a sure enough and large enough effect; *small: but for the least
  * change. */
 static bool measure_says(const struct rh_measure_test *m, enum rh_direction direction,
@@ -304,7 +313,7 @@ static bool measure_says(const struct rh_measure_test *m, enum rh_direction dire
     double sign = direction == RH_SLOWER ? 1 : -1;
     /* A ratio of exactly 1 + effect counts, whatever its logarithm was rounded to. */
     if (!m->tested || m->q[direction] > rule->false_share ||
-        sign * m->estimate.log_ratio < log1p(rule->effect) - 1e-12) {
+        sign * m->estimate.log_ratio < log1p(effect_of(m, rule)) - 1e-12) {
         return false;
     }
     bool enough = sign * m->change_ns >= (double) rule->change_min_ns;
@@ -319,7 +328,7 @@ static bool is_confirmed(const struct rh_query_test *t, double sign,
     for (int i = 0; i < RH_MEASURES; i++) {
         struct rh_interval interval = rh_query_test_interval(t, (enum rh_measure) i);
         double nearest = sign > 0 ? interval.low : 1 / interval.high;
-        confirmed |= t->measures[i].tested && nearest > 1 + rule->effect;
+        confirmed |= t->measures[i].tested && nearest > 1 + effect_of(&t->measures[i], rule);
     }
     return confirmed;
 }
@@ -330,6 +339,9 @@ static bool is_same(const struct rh_query_test *t, const struct rh_test_rule *ru
     const struct rh_measure_test *typical = &t->measures[RH_MEASURE_TYPICAL];
     double distance =
         fabs(mean->estimated ? mean->estimate.log_ratio : log1p(mean->change_ns / t->base_ns));
+    if (fmax(mean->margin, typical->margin) > rule->effect) {
+        return false; /* runs differ by more than that without any change */
+    }
     return typical->tested && typical->same_p <= 0.05 && (!mean->tested || mean->same_p <= 0.05) &&
            distance < log1p(rule->effect);
 }

@@ -16,14 +16,20 @@
 #include "diff/query_table.h"
 #include "diff/stat_count.h"
 
+struct rh_noise;
+
+enum rh_measure { RH_MEASURE_MEAN, RH_MEASURE_TYPICAL, RH_MEASURE_P95, RH_MEASURES };
+
 /* When a difference counts. */
 struct rh_test_rule {
     uint32_t pairs_min; /* fewer tell nothing */
     double margin;      /* noise between two runs that no test within them can see: 0.05 is 5 % */
     double effect;      /* the estimate is at least as far from 1, and "same" is nearer */
-    int64_t change_min_ns; /* the mean (for p95: it) changes by at least this */
-    bool judge_anyway;     /* also what an invalid rehearsal gave */
-    double false_share;    /* bound of the expected share of false ones among the flagged */
+    int64_t change_min_ns;        /* the mean (for p95: it) changes by at least this */
+    bool judge_anyway;            /* also what an invalid rehearsal gave */
+    double false_share;           /* bound of the expected share of false ones among the flagged */
+    const struct rh_noise *noise; /* what runs of one side differ by (noise.h); NULL: not known */
+    double own_margin[RH_MEASURES]; /* of one query: its margin where that is above `margin` */
 };
 
 /* 15 pairs, 5 %, 10 %, 100 us, 0.05. */
@@ -31,13 +37,13 @@ struct rh_test_rule rh_test_rule_default(void);
 
 enum { RH_TEST_FIRST_APART = 100, RH_TEST_RANKS_BELOW = 64, RH_TEST_P95_PAIRS_MIN = 400 };
 
-enum rh_measure { RH_MEASURE_MEAN, RH_MEASURE_TYPICAL, RH_MEASURE_P95, RH_MEASURES };
 /* "mean", "typical", "p95". */
 const char *rh_measure_name(enum rh_measure measure);
 
 enum rh_direction { RH_SLOWER, RH_FASTER, RH_DIRECTIONS };
 
 struct rh_measure_test {
+    double margin;               /* it is tested against; the effect that counts is as large */
     bool estimated;              /* the estimate's ratio and error are known */
     bool tested;                 /* so are p and q */
     struct rh_estimate estimate; /* of ln(candidate / base) */

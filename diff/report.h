@@ -15,11 +15,13 @@
 #include "common/outfile.h"
 #include "diff/example_texts.h"
 #include "diff/gates.h"
+#include "diff/inputs.h"
 #include "diff/result.h"
 #include "diff/server_difference.h"
 
 struct rh_report {
     const struct rh_result *result;
+    const struct rh_inputs *inputs; /* NULL: the comparison's files are all */
     const struct rh_gate *gates;
     size_t gate_count;
     enum rh_verdict verdict;

@@ -43,6 +43,8 @@ static void put_ref(struct rh_json *j, const struct rh_statement_ref *ref, enum 
 {
     rh_json_key(j, "side");
     rh_json_cstr(j, side == RH_BASE ? "base" : "candidate");
+    rh_json_key(j, "part");
+    rh_json_int(j, ref->part);
     rh_json_key(j, "session");
     rh_json_int(j, ref->session);
     rh_json_key(j, "copy");
@@ -61,6 +63,7 @@ static void put_slowed(struct rh_json *j, const struct rh_slowed_pair *slowed)
         return;
     }
     rh_json_open(j, '{');
+    rh_json_put_count(j, "part", slowed->part);
     rh_json_put_count(j, "session", slowed->session);
     rh_json_put_count(j, "copy", slowed->copy);
     rh_json_put_count(j, "ordinal", slowed->ordinal);

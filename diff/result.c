@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/alloc.h"
+#include "diff/noise.h"
 #include "diff/stat_rank.h"
 #include "diff/stat_section.h"
 
@@ -253,6 +254,21 @@ static void set_verdict(struct rh_result *r, struct rh_query_result *row)
     r->tested += row->test.measures[RH_MEASURE_TYPICAL].tested;
 }
 
+/* The rule for one query. */
+static struct rh_test_rule rule_for(struct rh_result *r, const struct rh_query *q)
+{
+    struct rh_test_rule rule = r->rule;
+    const struct rh_query_noise *own =
+        rule.noise ? rh_noise_find(rule.noise, q->fingerprint) : NULL;
+    bool noisier = false;
+    for (int i = 0; own && i < RH_MEASURES; i++) {
+        rule.own_margin[i] = own->margin[i];
+        noisier |= own->margin[i] > rule.margin;
+    }
+    r->noisier += noisier;
+    return rule;
+}
+
 static void test_queries(struct rh_result *r)
 {
     struct rh_query_test **tests = rh_calloc(r->query_count + 1, sizeof(struct rh_query_test *));
@@ -263,7 +279,8 @@ static void test_queries(struct rh_result *r)
             continue;
         }
         if (r->comparison->paired) {
-            rh_query_test_make(&row->test, &row->query->times, &r->rule);
+            struct rh_test_rule rule = rule_for(r, row->query);
+            rh_query_test_make(&row->test, &row->query->times, &rule);
             tests[count++] = &row->test;
         } else {
             compare_unpaired(row);
@@ -387,7 +404,7 @@ void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
         .latency = c->same_vantage ? RH_LATENCY_ABSOLUTE : RH_LATENCY_RELATIVE,
         .median_shift = NAN,
         .rule = rule ? *rule : rh_test_rule_default(),
-        .complete = true,
+        .complete = rh_comparison_is_whole(c),
         .missing = c->paired ? c->pairs.missing
                              : candidate->skipped + candidate->not_sent + candidate->lost,
     };
@@ -395,9 +412,10 @@ void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
         if (c->side[side].timed == 0) {
             r->latency = RH_LATENCY_NONE;
         }
-        if (!rh_trace_file_complete(c->file[side]) || c->side[side].damaged_blocks > 0) {
-            r->complete = false;
-        }
+    }
+    r->margin_given = r->rule.margin;
+    if (r->rule.noise && r->rule.noise->margin > r->rule.margin) {
+        r->rule.margin = r->rule.noise->margin;
     }
     rh_fitness_make(&r->fitness, c);
     make_queries(r);

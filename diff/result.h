@@ -92,7 +92,9 @@ struct rh_result {
     uint32_t error_count;
 
     struct rh_fitness fitness;
-    struct rh_test_rule rule;
+    struct rh_test_rule rule; /* with the margin of the noise, where that is larger */
+    double margin_given;      /* that of the caller's rule */
+    uint32_t noisier;         /* queries with a margin of their own, above that of the rule */
     uint32_t verdicts[RH_QUERY_VERDICTS]; /* how many queries have which */
     uint32_t regressed;                   /* that are not minor */
     uint32_t tested;                      /* enough pairs to decide something of */
@@ -107,7 +109,7 @@ struct rh_result {
     double time_added_pct;
 };
 
-/* rule NULL: the default. */
+/* rule NULL: the default; its noise is needed as long as the result. */
 void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
                     const struct rh_test_rule *rule);
 /* An invalid rehearsal gets no verdict on queries, unless the rule says so. */

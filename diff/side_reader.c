@@ -94,6 +94,7 @@ int rh_side_reader_next(struct rh_side_reader *s, struct rh_observation *o, stru
             return rc;
         }
         if (rh_observation_make(o, &s->record, s->kind)) {
+            o->ref.part = s->part;
             if ((s->scope && !rh_run_scope_has(s->scope, &o->ref)) ||
                 (s->copies > 0 && o->ref.copy >= s->copies)) {
                 rh_observation_put_outside(o);
@@ -165,7 +166,8 @@ void rh_side_summary_note_session(struct rh_side_summary *sum, const struct rh_o
     }
 }
 
-void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o)
+void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o,
+                             int64_t placed_ns)
 {
     if (rh_observation_is_outside(o)) {
         sum->outside_window++;
@@ -193,7 +195,7 @@ void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observ
     sum->calls++;
     sum->order_waits += o->waited_for_order;
     if (o->ref.start_ns != RH_TIME_UNKNOWN) {
-        rh_arrivals_add(&sum->arrivals, o->ref.start_ns);
+        rh_arrivals_add(&sum->arrivals, placed_ns);
     }
     sum->errors += o->status == RH_OBSERVED_ERROR;
     sum->unknown += o->status == RH_OBSERVED_UNKNOWN;

@@ -47,6 +47,7 @@ struct rh_side_summary {
 
 struct rh_side_reader {
     struct rh_trace_file *file; /* the caller's */
+    uint32_t part;              /* of the comparison */
     enum rh_file_kind kind;
     int64_t from_ns; /* the part of the file that is read: from_ns <= start < to_ns */
     int64_t to_ns;
@@ -84,6 +85,8 @@ void rh_side_summary_init(struct rh_side_summary *sum);
 void rh_side_summary_release(struct rh_side_summary *sum);
 /* Of every observation, statement or not: is it a session's first? */
 void rh_side_summary_note_session(struct rh_side_summary *sum, const struct rh_observation *o);
-void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o);
+/* placed_ns: its start on a clock on which the parts of a side follow each other. */
+void rh_side_summary_observe(struct rh_side_summary *sum, const struct rh_observation *o,
+                             int64_t placed_ns);
 
 #endif

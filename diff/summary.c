@@ -308,8 +308,8 @@ static void sum_coverage(struct writer *w)
     }
     end_line(w, RH_SUMMARY_RAN);
     for (int side = 0; side < RH_SIDES; side++) {
-        const struct rh_trace_file *f = r->comparison->file[side];
-        if (!rh_trace_file_complete(f)) {
+        const struct rh_trace_file *f = rh_comparison_cut_file(r->comparison, (enum rh_side) side);
+        if (f) {
             enum rh_summary_line line =
                 side == RH_BASE ? RH_SUMMARY_BASE_CUT : RH_SUMMARY_CANDIDATE_CUT;
             begin_line(w, line, "", RH_TONE_DOUBT);

@@ -21,6 +21,9 @@ static void page_error_example(struct rh_text_page *p, const struct rh_error_res
     }
     rh_buf_addf(p->out, "      first at %s, session %" PRIu32 ", statement %" PRIu64, time,
                 e->ref.session, e->ref.ordinal);
+    if (p->comparison->part_count > 1) {
+        rh_buf_addf(p->out, " of file %" PRIu32, e->ref.part + 1);
+    }
     if (e->ref.copy > 0) {
         rh_buf_addf(p->out, ", copy %" PRIu32, e->ref.copy);
     }

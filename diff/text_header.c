@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/noun.h"
+#include "diff/noise.h"
 #include "diff/text_page.h"
 
 enum { CELL_COLUMNS = 47, CELL_SIZE = 4 * CELL_COLUMNS };
@@ -36,11 +37,16 @@ static void cell_file(const struct rh_comparison *c, enum rh_side side, char cel
 {
     const char *path = rh_trace_file_path(c->file[side]);
     size_t len = strlen(path);
+    char more[40] = "";
+    if (c->part_count > 1) {
+        snprintf(more, sizeof more, " and %" PRIu32 " more", c->part_count - 1);
+    }
     /* The end of a long path tells more than its start. */
-    if (len > CELL_COLUMNS) {
-        snprintf(cell, CELL_SIZE, "...%s", path + len - (CELL_COLUMNS - 3));
+    size_t room = CELL_COLUMNS - strlen(more);
+    if (len > room) {
+        snprintf(cell, CELL_SIZE, "...%s%s", path + len - (room - 3), more);
     } else {
-        snprintf(cell, CELL_SIZE, "%s", path);
+        snprintf(cell, CELL_SIZE, "%s%s", path, more);
     }
 }
 
@@ -274,6 +280,44 @@ static void page_latency(struct rh_text_page *p)
     }
 }
 
+/* What is tested against, and where it comes from. */
+static void page_noise(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    const struct rh_noise *noise = r->rule.noise;
+    char n[RH_HUMAN_SIZE];
+    if (r->latency != RH_LATENCY_ABSOLUTE || !p->comparison->paired) {
+        return;
+    }
+    rh_buf_addf(p->out, "%-12s margin %.3g %%", "noise", 100 * r->rule.margin);
+    if (!noise) {
+        rh_buf_add_cstr(p->out, " by --margin: one run of each side does not tell it\n");
+        return;
+    }
+    if (noise->pairs == 0) {
+        rh_buf_add_cstr(p->out, " by --margin: the runs of one side are no valid repeats\n");
+        return;
+    }
+    if (noise->margin > r->margin_given) {
+        rh_buf_addf(p->out, ", as %" PRIu32 " pair%s of runs of one side differ", noise->pairs,
+                    rh_plural(noise->pairs));
+    } else if (isnan(noise->margin)) {
+        rh_buf_add_cstr(p->out, " by --margin: too few queries repeat often enough to tell it");
+    } else {
+        rh_buf_addf(p->out, " by --margin; runs of one side differ by %.2g %%",
+                    100 * noise->margin);
+    }
+    if (r->noisier > 0) {
+        rh_buf_addf(p->out, "; %s quer%s more of %s own", rh_human_count(r->noisier, n),
+                    rh_noun(r->noisier, "y has", "ies have"), rh_noun(r->noisier, "its", "their"));
+    }
+    rh_buf_add_byte(p->out, '\n');
+    if (noise->rejected > 0) {
+        rh_buf_addf(p->out, "%-12s %" PRIu32 " pair%s of runs left out: invalid as repeats\n", "",
+                    noise->rejected, rh_plural(noise->rejected));
+    }
+}
+
 void rh_page_header(struct rh_text_page *p)
 {
     rh_page_summary(p);
@@ -281,4 +325,5 @@ void rh_page_header(struct rh_text_page *p)
     page_sides(p);
     page_pairs(p);
     page_latency(p);
+    page_noise(p);
 }

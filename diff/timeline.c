@@ -41,15 +41,15 @@ static void coarsen(struct rh_timeline *t)
     t->span_ns *= 2;
 }
 
-void rh_timeline_add(struct rh_timeline *t, const struct rh_observation *o)
+void rh_timeline_add(struct rh_timeline *t, const struct rh_observation *o, int64_t start_ns)
 {
     int64_t since;
     if (!t->points) {
         t->points = rh_calloc(RH_TIMELINE_POINTS, sizeof *t->points);
         t->span_ns = RH_TIMELINE_SPAN_NS;
-        t->first_ns = o->ref.start_ns;
+        t->first_ns = start_ns;
     }
-    if (__builtin_sub_overflow(o->ref.start_ns, t->first_ns, &since) || since > SINCE_MAX_NS) {
+    if (__builtin_sub_overflow(start_ns, t->first_ns, &since) || since > SINCE_MAX_NS) {
         return;
     }
     since = since > 0 ? since : 0;

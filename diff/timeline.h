@@ -34,9 +34,9 @@ struct rh_timeline {
 
 /* Zeroed is empty. */
 void rh_timeline_release(struct rh_timeline *t);
-/* A statement that ran and has a start; in start order.  One before the first counts into the first
- * span; what starts more than twelve days after it is not counted. */
-void rh_timeline_add(struct rh_timeline *t, const struct rh_observation *o);
+/* A statement that ran and has a start (start_ns, whatever o says); in start order.  One before the
+ * first counts into the first span; what starts more than twelve days after it is not counted. */
+void rh_timeline_add(struct rh_timeline *t, const struct rh_observation *o, int64_t start_ns);
 /* Make both have spans of the same length, the longer one. */
 void rh_timeline_align(struct rh_timeline *a, struct rh_timeline *b);
 

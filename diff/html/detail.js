@@ -123,13 +123,14 @@ function ratioOverTime(detail) {
 function tests(detail) {
     const rows = Object.entries(detail.measures).filter(([, measure]) => measure !== null)
         .map(([name, measure]) => [name, ratio(measure[0]), interval(measure[1], measure[2]),
-            probability(measure[3]), probability(measure[4])]);
+            probability(measure[3]), probability(measure[4]), `${measure[5]} %`]);
     if (rows.length === 0) {
         return null;
     }
     return table(`What was tested, on ${count(detail.pairs)} pairs`, [{text: "measure"},
         {text: "ratio", number: true}, {text: `interval (${(100 * detail.confidence).toPrecision(4)} %)`, number: true},
-        {text: "q slower", number: true}, {text: "q faster", number: true}], rows);
+        {text: "q slower", number: true}, {text: "q faster", number: true},
+        {text: "noise margin", number: true}], rows);
 }
 
 // How to see a statement: the program that prints it, and the text itself where it was asked for.
@@ -138,7 +139,9 @@ function example(what, found) {
         return null;
     }
     const copy = found.copy > 0 ? `, copy ${found.copy}` : "";
-    return html("p", {}, `${what}: session ${found.session}, statement ${found.ordinal}${copy} of the ${found.side}`,
+    const {files} = data.inputs[found.side];
+    const file = files.length > 1 ? ` (${files[found.part]})` : "";
+    return html("p", {}, `${what}: session ${found.session}, statement ${found.ordinal}${copy} of the ${found.side}${file}`,
         found.base_us === undefined ? "" : `, ${duration(found.base_us)} in the base, ${duration(found.candidate_us)} in the candidate`,
         found.text === undefined ? "" : html("code", {}, ` ${visible(found.text)}${found.text_cut ? "..." : ""}`));
 }

@@ -13,7 +13,7 @@ function render() {
         section("table", "Queries", queryTable()),
         section("failures", "Errors", errors()),
         section("time", "Over time", timeline()),
-        section("trust", "Can it be trusted?", gates(), checks(), sides(), servers()));
+        section("trust", "Can it be trusted?", gates(), checks(), noise(), sides(), servers()));
     refresh();
 }
 

@@ -42,7 +42,8 @@ function checks() {
 }
 
 const sideRows = [
-    ["file", (side) => side.path],
+    ["file", (side) => side.files.join(", ")],
+    ["repeated by", (side) => side.repeats.join(", ")],
     ["what", (side) => `${side.kind}, times of the ${side.vantage}`],
     ["server", (side) => [side.server_version && `PostgreSQL ${side.server_version}`,
         side.server_address].filter(Boolean).join(" at ")],
@@ -56,6 +57,15 @@ const sideRows = [
         : `${count(side.behind_us.count)} statements, p99 ${duration(side.behind_us.p99)}`],
     ["round trip", (side) => duration(side.round_trip_us)],
 ];
+
+function noise() {
+    const {noise: found, rule} = data;
+    const runs = found.run_pairs === 0 ? `by --margin; no run of a side was repeated${found.run_pairs_invalid > 0 ? " validly" : ""}`
+        : found.source === "runs" ? `as ${count(found.run_pairs)} pair${found.run_pairs === 1 ? "" : "s"} of runs of one side differ`
+            : `by --margin; runs of one side differ by ${found.measured_pct === null ? "an unknown share" : `${found.measured_pct.toPrecision(2)} %`}`;
+    const own = found.noisier_queries > 0 ? `; ${count(found.noisier_queries)} queries have more noise of their own` : "";
+    return html("p", {}, `Noise margin: ${found.margin_pct.toPrecision(2)} % (${runs}${own}). A change counts from ${rule.effect_pct} % on.`);
+}
 
 function sides() {
     const {base, candidate} = data.inputs;

@@ -13,7 +13,7 @@ static void add(struct rh_timeline *t, int64_t start_ms, int64_t service_us,
         .service_ns = service_us * 1000,
         .lag_ns = 5000,
     };
-    rh_timeline_add(t, &o);
+    rh_timeline_add(t, &o, o.ref.start_ns);
 }
 
 static uint64_t calls_of(const struct rh_timeline *t)
@@ -63,7 +63,7 @@ static void test_bounds(void **state)
     add(&t, INT64_C(13) * 86400 * 1000, 1, RH_OBSERVED_OK);
     assert_int_equal(t.count, 1);
     struct rh_observation never = {.ref = {.start_ns = INT64_MAX}, .lag_ns = -1, .service_ns = -1};
-    rh_timeline_add(&t, &never);
+    rh_timeline_add(&t, &never, never.ref.start_ns);
     assert_int_equal(calls_of(&t), 1);
     add(&t, INT64_C(86400) * 1000, 1, RH_OBSERVED_OK);
     assert_true(t.count <= RH_TIMELINE_POINTS);
