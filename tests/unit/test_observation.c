@@ -156,10 +156,11 @@ static void test_reference_order(void **state)
     (void) state;
     /* Each is before the next. */
     const struct rh_statement_ref refs[] = {
-        {9, 9, 9, 1}, {1, 0, 8, 2}, {1, 1, 7, 2}, {1, 1, 8, 2}, {2, 0, 1, 2},
+        {0, 9, 9, 9, 1}, {0, 1, 0, 8, 2}, {0, 1, 1, 7, 2},
+        {0, 1, 1, 8, 2}, {0, 2, 0, 1, 2}, {1, 1, 0, 1, 0},
     };
-    for (size_t a = 0; a < 5; a++) {
-        for (size_t b = 0; b < 5; b++) {
+    for (size_t a = 0; a < sizeof refs / sizeof refs[0]; a++) {
+        for (size_t b = 0; b < sizeof refs / sizeof refs[0]; b++) {
             assert_int_equal(rh_statement_ref_before(&refs[a], &refs[b]), a < b);
         }
     }

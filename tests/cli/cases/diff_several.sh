@@ -1,12 +1,10 @@
 # Several files a side: repeats tell the noise, and what is neither a repeat nor a part is refused.
 report_files a.run b.run 13 60
 report_files c.run d.run 13 60
-pgrehearse diff --gate regressed=0 a.run d.run | grep -E '^(Slower|Others|noise|  regressed)'
 pgrehearse diff --gate regressed=0 --base a.run --base b.run --candidate d.run >report.txt; echo "status $?"
 grep -E '^(Slower|Others|noise|  regressed)' report.txt
 pgrehearse diff --format json --base a.run --base b.run --candidate d.run |
     jq -c '.noise, .inputs.base.files, .inputs.base.repeats, .inputs.candidate.repeats, .rule.margin_pct'
-pgrehearse diff --format json a.run d.run | jq -c '.noise, .inputs.base.repeats'
 
 pgrehearse capture log -o small.trace "$DATA/small.csv" 2>/dev/null
 pgrehearse diff --base a.run --base small.trace --candidate d.run --candidate small.trace |
@@ -15,4 +13,3 @@ pgrehearse diff --base a.run --base small.trace --candidate d.run; echo "status 
 pgrehearse diff --base a.run --base a.run --candidate d.run; echo "status $?"
 pgrehearse diff --base a.run d.run; echo "status $?"
 pgrehearse diff --base a.run; echo "status $?"
-pgrehearse diff -o b.run --base a.run --base b.run --candidate d.run; echo "status $?"
