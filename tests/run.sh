@@ -10,7 +10,7 @@
 # target; the exit status is 0 if none failed.  Most integration tests wait more than they work, so
 # what takes processor time alone (clang, clang-tidy, fuzzing) goes on beside them at a low priority.
 #
-#     PGREHEARSE_FUZZ_SECONDS   for each fuzz target that reads what comes from outside, a third for
+#     PGREHEARSE_FUZZ_SECONDS   for each fuzz target that reads what comes from outside, a sixth for
 #                               the others (default: 60; 0: the corpus alone)
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
@@ -89,10 +89,11 @@ aside() {
     passed=0
     failed=0
     times=()
-    if step 'clang: the whole tree, and the fuzz targets' build fuzz; then
-        step 'clang-tidy: every file' count_lines tests/lint/tidy.sh build/fuzz
-        step "fuzzing: each target for $fuzz_seconds s, a third for some" \
-            count_lines tests/fuzz/run.sh build/fuzz "$fuzz_seconds" "$report" 1 $((fuzz_seconds / 3))
+    # clang-tidy gives clang's warnings for every file, so that only what runs is built.
+    if step 'clang: the fuzz targets' build fuzz rh_fuzz_targets; then
+        step 'clang and clang-tidy: the warnings of every file' count_lines tests/lint/tidy.sh build/fuzz
+        step "fuzzing: each target for $fuzz_seconds s, a sixth for some" \
+            count_lines tests/fuzz/run.sh build/fuzz "$fuzz_seconds" "$report" 1 $((fuzz_seconds / 6))
     fi
     {
         echo "$passed $failed"
@@ -154,12 +155,13 @@ dev_built=$?
 aside_begin
 if [ "$dev_built" -eq 0 ]; then
     step 'tests: unit, cli, fuzz corpora' run_tests dev quick "$processors" -LE 'lint|integration|install|count'
-    step 'tests: integration' run_tests dev integration $((processors * 2)) -L integration
+    # Those with the label release are run below, by the programs that users have.
+    step 'tests: integration' run_tests dev integration $((processors * 2)) -L integration -LE release
 fi
 step 'build: ThreadSanitizer' build tsan rh_tsan_tests &&
     step 'tests: the replay under ThreadSanitizer' run_tests tsan replay $((processors * 2)) -L threads
-step 'build: release' build release &&
-    step 'tests: release' run_tests release all "$processors" -L 'unit|cli|release|install|count'
+step 'build: release' build release rh_program_tests &&
+    step 'tests: release' run_tests release all "$processors" -L 'cli|release|install|count'
 step 'the rest of what went on beside' aside_end
 
 printf '\n== sizes\n'
