@@ -142,7 +142,7 @@ static int file_ended(struct rh_packet_files *f, struct rh_error *err)
 /* As rh_packet_files_next() for the open file, 0 also where it is to be called again. */
 static int file_next(struct rh_packet_files *f, struct rh_pcap_packet *packet, struct rh_error *err)
 {
-    struct rh_error why = {0};
+    struct rh_error why;
     bool begun = f->parser.kind != RH_PCAP_START;
     ptrdiff_t used = rh_pcap_next(&f->parser, f->window + f->pos, f->end - f->pos, packet, &why);
     if (used > 0) {

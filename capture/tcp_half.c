@@ -23,7 +23,9 @@ static void tail_add(struct rh_tcp_half *h, const char *bytes, uint64_t n)
     size_t before_end = RH_TCP_TAIL_BYTES - at;
     size_t one = len < before_end ? len : before_end;
     memcpy(h->tail + at, bytes + skip, one);
-    memcpy(h->tail, bytes + skip + one, len - one);
+    if (len > one) {
+        memcpy(h->tail, bytes + skip + one, len - one);
+    }
 }
 
 void rh_tcp_half_advance(struct rh_tcp_half *h, const char *bytes, uint64_t n)

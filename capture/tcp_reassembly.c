@@ -9,6 +9,10 @@
 /* Closed connections that are remembered, so that repeated packets of theirs open no new one, and
  * for how long (RFC 9293 has two minutes, Linux one). */
 enum { CLOSED_MAX = 4096 };
+
+/* Places for the entries that were found last (a power of two): packets come from few connections
+ * at a time. */
+enum { RECENT_PLACES = 256 };
 static const int64_t closed_kept_ns = INT64_C(60) * 1000000000;
 
 struct link {
@@ -34,6 +38,7 @@ struct list {
 struct rh_tcp_reassembly {
     struct rh_tcp_shared shared;
     struct rh_map map; /* by hash, the first of a chain */
+    struct entry *recent[RECENT_PLACES]; /* by recent_place(); NULL: none */
     struct list open;
     struct list closed;
     struct list waiting;
@@ -86,6 +91,14 @@ static void list_remove(struct list *l, struct link *k)
     l->count--;
 }
 
+static void list_make_last(struct list *l, struct link *k)
+{
+    if (l->head.prev != k) {
+        list_remove(l, k);
+        list_add(l, k);
+    }
+}
+
 static bool is_linked(const struct link *k)
 {
     return k->next != k;
@@ -116,8 +129,15 @@ static void entry_stop_waiting(struct rh_tcp_reassembly *r, struct entry *e)
     }
 }
 
+static size_t recent_place(const uint16_t port[2])
+{
+    return (size_t) (port[0] ^ port[1]) % RECENT_PLACES;
+}
+
 static void entry_free(struct rh_tcp_reassembly *r, struct entry *e)
 {
+    struct entry **recent = &r->recent[recent_place(e->c.port)];
+    *recent = *recent == e ? NULL : *recent;
     struct entry *first = rh_map_get(&r->map, e->hash);
     if (first == e && !e->chain) {
         rh_map_remove(&r->map, e->hash);
@@ -236,13 +256,25 @@ static struct entry *entry_new(struct rh_tcp_reassembly *r, const struct key *ke
     return e;
 }
 
-static struct entry *entry_find(const struct rh_tcp_reassembly *r, const struct key *key,
-                                uint64_t hash)
+/* *is_new: it was made for this packet. */
+static struct entry *entry_find(struct rh_tcp_reassembly *r, const struct key *key, int64_t time_ns,
+                                bool *is_new)
 {
+    struct entry **recent = &r->recent[recent_place(key->port)];
+    *is_new = false;
+    if (*recent && entry_is(*recent, key)) {
+        return *recent;
+    }
+    uint64_t hash = rh_hash(rh_span((const char *) key, sizeof *key));
     struct entry *e = rh_map_get(&r->map, hash);
     while (e && !entry_is(e, key)) {
         e = e->chain;
     }
+    if (!e) {
+        e = entry_new(r, key, hash, time_ns);
+        *is_new = true;
+    }
+    *recent = e;
     return e;
 }
 
@@ -252,12 +284,9 @@ static struct entry *entry_for(struct rh_tcp_reassembly *r, enum rh_tcp_side fro
                                int64_t time_ns)
 {
     struct key key = key_of(from, ip, s);
-    uint64_t hash = rh_hash(rh_span((const char *) &key, sizeof key));
-    struct entry *e = entry_find(r, &key, hash);
-    if (!e) {
-        return entry_new(r, &key, hash, time_ns);
-    }
-    if (rh_tcp_connection_is_over(&e->c, from, s)) {
+    bool is_new;
+    struct entry *e = entry_find(r, &key, time_ns, &is_new);
+    if (!is_new && rh_tcp_connection_is_over(&e->c, from, s)) {
         list_remove(e->c.closed ? &r->closed : &r->open, &e->use);
         entry_stop_waiting(r, e);
         rh_tcp_connection_close(&e->c, RH_TCP_END_REUSED);
@@ -328,8 +357,7 @@ void rh_tcp_reassembly_segment(struct rh_tcp_reassembly *r, enum rh_tcp_side fro
         rh_tcp_connection_segment(&e->c, from, s, time_ns);
         return;
     }
-    list_remove(&r->open, &e->use);
-    list_add(&r->open, &e->use);
+    list_make_last(&r->open, &e->use);
     rh_tcp_connection_segment(&e->c, from, s, time_ns);
     if (e->c.half[0].first || e->c.half[1].first) {
         keep_budget(r, e);

@@ -284,7 +284,9 @@ void rh_tcp_connection_segment(struct rh_tcp_connection *c, enum rh_tcp_side sid
     uint64_t needs = take_ack(c, side, s);
     if (take_base(c, side, s)) {
         take_stream(c, side, s, needs, time_ns);
-        rh_tcp_drain(c);
+        if (rh_tcp_connection_waits(c)) {
+            rh_tcp_drain(c);
+        }
     }
     if (own->ended && c->half[!side].ended) {
         rh_tcp_connection_close(c, RH_TCP_END_FIN);

@@ -8,7 +8,7 @@ enum {
     AWAITS_MAX = 255,
 };
 
-/* Its messages are bounded by the tracker, but may be many. */
+/* Its messages are bounded by the tracker, but may be many.  A part's place has 32 bits. */
 static const size_t BYTES_MAX = (size_t) 1 << 30;
 
 void rh_wire_group_init(struct rh_wire_group *g)
@@ -37,13 +37,11 @@ static void buf_reuse(struct rh_buf *b)
 
 void rh_wire_group_clear(struct rh_wire_group *g)
 {
-    struct rh_wire_group old = *g;
-    *g = (struct rh_wire_group){.kind = RH_KIND_PROTOCOL,
-                                .bytes = old.bytes,
-                                .steps = old.steps,
-                                .copy = old.copy,
-                                .parse_step = SIZE_MAX,
-                                .copy_step = SIZE_MAX};
+    const size_t from = offsetof(struct rh_wire_group, next);
+    memset((char *) g + from, 0, offsetof(struct rh_wire_group, outcome) - from);
+    g->kind = RH_KIND_PROTOCOL;
+    g->parse_step = SIZE_MAX;
+    g->copy_step = SIZE_MAX;
     buf_reuse(&g->bytes);
     buf_reuse(&g->steps);
     buf_reuse(&g->copy);
@@ -62,7 +60,7 @@ struct rh_span rh_wire_group_span(const struct rh_wire_group *g, struct rh_wire_
 
 struct rh_wire_part rh_wire_group_put(struct rh_wire_group *g, struct rh_span s)
 {
-    struct rh_wire_part part = {g->bytes.len, s.len, s.data != NULL};
+    struct rh_wire_part part = {(uint32_t) g->bytes.len, (uint32_t) s.len, s.data != NULL};
     if (s.data && rh_buf_add_span(&g->bytes, s) != 0) {
         g->cut = true;
         part.set = false;
@@ -74,7 +72,9 @@ void rh_wire_said_decode(struct rh_wire_said *said, const struct rh_pg_wire_even
 {
     char object;
     int rc = 0;
-    *said = (struct rh_wire_said){.type = ev->message};
+    said->type = ev->message;
+    said->name = RH_SPAN_NONE;
+    said->row_limit = 0;
     switch (ev->message) {
     case 'Q':
         rc = rh_pg_query_decode(ev->body, &said->text);

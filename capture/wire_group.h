@@ -19,20 +19,21 @@
 
 /* A part of a group's bytes. */
 struct rh_wire_part {
-    size_t at;
-    size_t len;
+    uint32_t at;
+    uint32_t len;
     bool set;
 };
 
 struct rh_wire_group {
+    struct rh_buf bytes;
+    struct rh_buf steps; /* FORMAT.md */
+    struct rh_buf copy;  /* CopyData, CopyDone and CopyFail, whole, not yet written */
+    /* From here on rh_wire_group_clear() clears it. */
     struct rh_wire_group *next;
     enum rh_kind kind; /* PROTOCOL until an execution comes */
     uint64_t first_serial;
     uint64_t next_serial;
     int64_t start_ns;
-    struct rh_buf bytes;
-    struct rh_buf steps; /* FORMAT.md */
-    struct rh_buf copy;  /* CopyData, CopyDone and CopyFail, whole, not yet written */
     uint64_t copy_messages;
     struct rh_wire_part statement;
     struct rh_wire_part portal;
@@ -58,7 +59,7 @@ struct rh_wire_group {
     size_t accounted; /* bytes that the session was charged for it */
     int32_t row_limit;
     struct rh_outcome outcome;
-    char tag[RH_PG_WIRE_TAG_MAX];
+    char tag[RH_PG_WIRE_TAG_MAX]; /* what outcome.tag points to */
 };
 
 void rh_wire_group_init(struct rh_wire_group *g);
@@ -77,10 +78,12 @@ struct rh_wire_said {
     char type;           /* as in the tracker's queue */
     bool bad;            /* cut, or not what it should be */
     struct rh_span name; /* of the statement or portal that it is about */
-    struct rh_pg_parse parse;
-    struct rh_pg_bound bound;
-    struct rh_span text; /* of Query */
     int32_t row_limit;
+    union {
+        struct rh_pg_parse parse;
+        struct rh_pg_bound bound;
+        struct rh_span text; /* of Query */
+    };
 };
 void rh_wire_said_decode(struct rh_wire_said *said, const struct rh_pg_wire_event *ev);
 

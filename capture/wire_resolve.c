@@ -208,7 +208,7 @@ static bool concerns_names(const struct rh_pg_wire_answer *a)
 void rh_wire_apply(struct rh_wire_session *s, struct rh_wire_group *g,
                    const struct rh_pg_wire_event *ev)
 {
-    enum rh_pg_wire_end end = ev->answer.end;
+    enum rh_pg_wire_end end = ev->answer->end;
     if (g->released) {
         if (ev->message == 'P' || ev->message == 'Q') {
             rh_wire_names_remove_all(&s->names); /* which one it was is not known any more */
@@ -246,7 +246,7 @@ void rh_wire_apply(struct rh_wire_session *s, struct rh_wire_group *g,
         break;
     }
     if ((ev->message == 'Q' || ev->message == 'E') && end == RH_PG_WIRE_DONE && !g->cut &&
-        concerns_names(&ev->answer)) {
+        concerns_names(ev->answer)) {
         apply_sql(s, span_of(g, g->text));
     }
 }

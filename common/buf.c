@@ -46,24 +46,6 @@ char *rh_buf_reserve_more(struct rh_buf *b, size_t n)
     return b->data + b->len;
 }
 
-int rh_buf_add(struct rh_buf *b, const void *data, size_t n)
-{
-    char *at = rh_buf_reserve(b, n);
-    if (!at) {
-        return -1;
-    }
-    if (n) {
-        memcpy(at, data, n);
-        b->len += n;
-    }
-    return 0;
-}
-
-int rh_buf_add_span(struct rh_buf *b, struct rh_span s)
-{
-    return rh_buf_add(b, s.data, s.len);
-}
-
 int rh_buf_add_cstr(struct rh_buf *b, const char *text)
 {
     return rh_buf_add(b, text, strlen(text));

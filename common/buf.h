@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/span.h"
 
@@ -36,8 +37,24 @@ static inline char *rh_buf_reserve(struct rh_buf *b, size_t n)
     return fits ? b->data + b->len : rh_buf_reserve_more(b, n);
 }
 
-int rh_buf_add(struct rh_buf *b, const void *data, size_t n);
-int rh_buf_add_span(struct rh_buf *b, struct rh_span s);
+static inline int rh_buf_add(struct rh_buf *b, const void *data, size_t n)
+{
+    char *at = rh_buf_reserve(b, n);
+    if (!at) {
+        return -1;
+    }
+    if (n) {
+        memcpy(at, data, n);
+        b->len += n;
+    }
+    return 0;
+}
+
+static inline int rh_buf_add_span(struct rh_buf *b, struct rh_span s)
+{
+    return rh_buf_add(b, s.data, s.len);
+}
+
 int rh_buf_add_cstr(struct rh_buf *b, const char *text);
 int rh_buf_add_byte(struct rh_buf *b, uint8_t byte);
 /* Big-endian, as the network and msgpack have it. */

@@ -40,8 +40,12 @@ static uint32_t take32(struct cursor *c)
     return s.data ? rh_be32(s.data) : 0;
 }
 
+/* Most are the empty name of a portal or a statement. */
 static struct rh_span take_string(struct cursor *c)
 {
+    if (!c->bad && c->left > 0 && *c->at == '\0') {
+        return rh_span(take(c, 1).data, 0);
+    }
     const char *nul = c->bad || c->left == 0 ? NULL : memchr(c->at, '\0', c->left);
     if (!nul) {
         c->bad = true;

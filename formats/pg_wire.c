@@ -115,6 +115,28 @@ static char queue_type(char type, struct rh_span body)
     return type;
 }
 
+static bool is_known_message(char type)
+{
+    switch (type) {
+    case 'Q':
+    case 'P':
+    case 'B':
+    case 'D':
+    case 'E':
+    case 'C':
+    case 'F':
+    case 'S':
+    case 'H':
+    case 'd':
+    case 'c':
+    case 'f':
+    case 'X':
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void take_front(struct rh_pg_wire *w, const struct rh_pg_event *e)
 {
     w->counts.messages[RH_PG_FRONTEND]++;
@@ -125,7 +147,7 @@ static void take_front(struct rh_pg_wire *w, const struct rh_pg_event *e)
     if (e->type == 'p') {
         return; /* a password or its kin */
     }
-    if (!memchr("QPBDECFSHdcfX", e->type, 13)) {
+    if (!is_known_message(e->type)) {
         w->counts.unknown++;
         return;
     }

@@ -89,16 +89,16 @@ enum rh_pg_wire_loss {
 
 struct rh_pg_wire_event {
     enum rh_pg_wire_event_type type;
-    int64_t time_ns;
     enum rh_pg_wire_phase phase;
-    char message;    /* its type, RH_PG_UNTYPED for the startup */
+    int64_t time_ns;
     uint64_t serial; /* of messages that are answered: 0, 1, 2, ...; of others that of the next */
     uint32_t awaits; /* messages before it whose answers had not ended when it was seen */
+    char message;    /* its type, RH_PG_UNTYPED for the startup */
+    char status;     /* 'I', 'T', 'E', 0 unknown */
     bool body_cut;
     bool copying;        /* CopyData, CopyDone, CopyFail: the server had asked for them */
-    struct rh_span body; /* valid during the call */
-    struct rh_pg_wire_answer answer;
-    char status; /* 'I', 'T', 'E', 0 unknown */
+    struct rh_span body; /* valid during the call, as is the answer */
+    const struct rh_pg_wire_answer *answer;
     uint32_t sqlstate;
     enum rh_pg_side side;
     enum rh_pg_wire_loss loss;

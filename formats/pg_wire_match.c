@@ -44,7 +44,7 @@ static void settle(struct rh_pg_wire *w, enum rh_pg_wire_end end, char status)
             add_rows(&w->now, RH_COUNT_UNKNOWN);
         }
         w->now.end = end;
-        ev.answer = w->now;
+        ev.answer = &w->now;
         w->event(w->context, &ev);
     }
     rh_pg_wire_answer_clear(&w->now);
@@ -57,7 +57,7 @@ static bool is_silent(char type)
 
 static void settle_silent(struct rh_pg_wire *w)
 {
-    while (is_silent(rh_pg_wire_queue_at(&w->queue, 0))) {
+    while (w->queue.silent > 0 && is_silent(rh_pg_wire_queue_at(&w->queue, 0))) {
         struct rh_pg_wire_answer kept = w->now;
         rh_pg_wire_answer_clear(&w->now);
         settle(w, RH_PG_WIRE_DONE, '\0');
@@ -323,13 +323,42 @@ static void take_end(struct rh_pg_wire *w, const struct rh_pg_event *e)
 /* Nobody asked for these. */
 static bool is_unasked(char type)
 {
-    return type == 'N' || type == 'A' || type == 'S' || type == 'R' || type == 'K' || type == 'v' ||
-           type == 'W';
+    switch (type) {
+    case 'N':
+    case 'A':
+    case 'S':
+    case 'R':
+    case 'K':
+    case 'v':
+    case 'W':
+        return true;
+    default:
+        return false;
+    }
 }
 
 static bool is_known_answer(char type)
 {
-    return memchr("123CDIGHTVdcnst", type, 15) != NULL;
+    switch (type) {
+    case '1':
+    case '2':
+    case '3':
+    case 'C':
+    case 'D':
+    case 'I':
+    case 'G':
+    case 'H':
+    case 'T':
+    case 'V':
+    case 'd':
+    case 'c':
+    case 'n':
+    case 's':
+    case 't':
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* To the head of the queue: the time of its first answer, and bytes. */

@@ -21,7 +21,7 @@ static void add_result(struct rh_outcome *o, char tag[RH_PG_WIRE_TAG_MAX],
 uint32_t rh_pg_wire_outcome_add(struct rh_outcome *o, char tag[RH_PG_WIRE_TAG_MAX],
                                 bool is_protocol, const struct rh_pg_wire_event *ev)
 {
-    const struct rh_pg_wire_answer *a = &ev->answer;
+    const struct rh_pg_wire_answer *a = ev->answer;
     bool executes = is_execution(ev->message);
     bool counts = executes || is_protocol;
     uint32_t marks = executes ? RH_PG_WIRE_SETTLED : 0;

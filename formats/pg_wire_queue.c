@@ -42,11 +42,6 @@ bool rh_pg_wire_queue_push(struct rh_pg_wire_queue *q, char type)
     return true;
 }
 
-char rh_pg_wire_queue_at(const struct rh_pg_wire_queue *q, uint32_t i)
-{
-    return i < q->count ? q->types[(q->first + i) & (q->cap - 1)] : '\0';
-}
-
 char rh_pg_wire_queue_pop(struct rh_pg_wire_queue *q)
 {
     char type = rh_pg_wire_queue_at(q, 0);

@@ -27,7 +27,10 @@ void rh_pg_wire_queue_release(struct rh_pg_wire_queue *q);
  * and no answer. */
 bool rh_pg_wire_queue_push(struct rh_pg_wire_queue *q, char type);
 /* The type of item i from the front, '\0' behind the last. */
-char rh_pg_wire_queue_at(const struct rh_pg_wire_queue *q, uint32_t i);
+static inline char rh_pg_wire_queue_at(const struct rh_pg_wire_queue *q, uint32_t i)
+{
+    return i < q->count ? q->types[(q->first + i) & (q->cap - 1)] : '\0';
+}
 /* Take the first one off. */
 char rh_pg_wire_queue_pop(struct rh_pg_wire_queue *q);
 /* A Sync that the server took without an answer: it keeps its serial, and its type becomes
