@@ -37,7 +37,7 @@ struct list {
 
 struct rh_tcp_reassembly {
     struct rh_tcp_shared shared;
-    struct rh_map map; /* by hash, the first of a chain */
+    struct rh_map map;                   /* by hash, the first of a chain */
     struct entry *recent[RECENT_PLACES]; /* by recent_place(); NULL: none */
     struct list open;
     struct list closed;

@@ -80,6 +80,11 @@ ptrdiff_t rh_pg_scan_next(struct rh_pg_scan *s, const char *data, size_t n, stru
  * kept ends at the hole (body_cut).  False, and nothing changed, otherwise.
  */
 bool rh_pg_scan_skip(struct rh_pg_scan *s, uint64_t n, struct rh_pg_event *ev);
+/* The next byte begins a message, of the usual kind. */
+static inline bool rh_pg_scan_is_between(const struct rh_pg_scan *s)
+{
+    return s->type == '\0' && s->head_len == 0 && !s->untyped && !s->bad;
+}
 /* Forget the message under way and what was wrong: the next byte begins a message. */
 void rh_pg_scan_restart(struct rh_pg_scan *s);
 

@@ -303,7 +303,7 @@ void rh_pg_wire_data(struct rh_pg_wire *w, enum rh_pg_side side, int64_t time_ns
     }
     if (side == RH_PG_FRONTEND) {
         front_data(w, bytes);
-    } else {
+    } else if (!rh_pg_wire_take_plain(w, bytes)) {
         back_data(w, bytes);
     }
 }

@@ -278,6 +278,18 @@ static void take_ready(struct rh_pg_wire *w, char status)
     w->event(w->context, &ev);
 }
 
+void rh_pg_wire_settle_plain(struct rh_pg_wire *w, struct rh_span tag, char status)
+{
+    if (tag.data) {
+        take_tag(w, tag);
+    }
+    if (status != '\0') {
+        take_ready(w, status);
+    } else {
+        settle(w, RH_PG_WIRE_DONE, '\0');
+    }
+}
+
 /* Messages that end what is asked at the head. */
 static void take_end(struct rh_pg_wire *w, const struct rh_pg_event *e)
 {

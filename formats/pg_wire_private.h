@@ -18,6 +18,14 @@ void rh_pg_wire_give_up(struct rh_pg_wire *w);
 /* How many ReadyForQuery are asked for: 0, 1, or 2 for more. */
 uint32_t rh_pg_wire_groups(const struct rh_pg_wire *w);
 void rh_pg_wire_answer_clear(struct rh_pg_wire_answer *a);
+/* The head of the queue has its answer, which ends without an error: w->now, and the body of its
+ * CommandComplete (no data: none).  status: of the ReadyForQuery that ends it, 0: of none. */
+void rh_pg_wire_settle_plain(struct rh_pg_wire *w, struct rh_span tag, char status);
+
+/* pg_wire_plain.c */
+/* Take the bytes if they are the plain answer to all that is asked; false, and nothing changed,
+ * otherwise. */
+bool rh_pg_wire_take_plain(struct rh_pg_wire *w, struct rh_span bytes);
 
 /* pg_wire_lost.c */
 void rh_pg_wire_lose(struct rh_pg_wire *w, enum rh_pg_side side, enum rh_pg_wire_loss loss,

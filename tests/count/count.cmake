@@ -3,7 +3,7 @@ set(rh_optimised 0)
 if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT RH_SANITIZE AND NOT RH_FUZZ)
     set(rh_optimised 1)
 endif()
-foreach(name trace capture replay)
+foreach(name trace capture wire replay)
     add_test(NAME count.${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/count/${name}.sh")
     set_tests_properties(count.${name} PROPERTIES
         LABELS count TIMEOUT 300 SKIP_RETURN_CODE 77

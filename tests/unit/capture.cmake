@@ -18,6 +18,7 @@ rh_unit_test(test_wire_property SOURCES test_wire_property.c LINK rh_wire_testin
 rh_unit_test(test_packet SOURCES test_packet.c LINK rh_wire_testing)
 rh_unit_test(test_packet_filter SOURCES test_packet_filter.c LINK rh_wire_testing)
 rh_unit_test(test_wire SOURCES test_wire.c wire_script.c LINK rh_capture)
+rh_unit_test(test_wire_plain SOURCES test_wire_plain.c wire_script.c LINK rh_capture)
 rh_unit_test(test_wire_rotation SOURCES test_wire_rotation.c LINK rh_capture m)
 rh_unit_test(test_wire_filters SOURCES test_wire_filters.c wire_script.c LINK rh_capture)
 rh_unit_test(test_wire_loss SOURCES test_wire_loss.c wire_script.c LINK rh_capture)

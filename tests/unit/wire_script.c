@@ -27,7 +27,7 @@ void rh_script_clear(struct rh_script *s)
     rh_buf_clear(&s->bytes);
     rh_buf_clear(&s->out);
     s->turn_count = 0;
-    s->joined_midway = s->no_steps = s->no_outcome = s->redact = false;
+    s->joined_midway = s->no_steps = s->no_outcome = s->redact = s->exact = false;
     s->limits = (struct rh_wire_limits){0};
 }
 
@@ -342,6 +342,10 @@ static void add_record(struct rh_script *s, const struct rh_record *r)
     }
     if (!s->no_outcome && (rh_kind_has_ordinal(r->kind) || r->kind == RH_KIND_OUTCOME)) {
         add_outcome(out, &r->outcome);
+        if (s->exact) {
+            rh_buf_addf(out, " first=%" PRIi64 " done=%" PRIi64 " bytes=%" PRIi64,
+                        r->outcome.first_ns, r->outcome.done_ns, r->outcome.bytes);
+        }
     }
     if (rh_kind_has_ordinal(r->kind)) {
         add_marks(out, r);

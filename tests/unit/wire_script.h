@@ -30,6 +30,7 @@ struct rh_script {
     bool joined_midway;
     bool no_steps;   /* in the lines */
     bool no_outcome; /* in the lines */
+    bool exact;      /* times and bytes of outcomes in the lines */
 };
 
 /* What is missing: bytes of turn `turn` from `at` on (to its end at most). */
