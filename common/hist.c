@@ -40,7 +40,7 @@ static uint32_t cell_of(int64_t value)
     return shift * SUB_COUNT + (uint32_t) (v >> shift);
 }
 
-static int64_t cell_middle(uint32_t cell)
+int64_t rh_hist_cell_middle(uint32_t cell)
 {
     if (cell < 2 * SUB_COUNT) {
         return cell;
@@ -137,7 +137,7 @@ int64_t rh_hist_quantile(const struct rh_hist *h, double q)
     for (uint32_t i = 0; i < h->cell_count; i++) {
         seen += h->cells[i];
         if (seen >= rank) {
-            int64_t value = cell_middle(h->first_cell + i);
+            int64_t value = rh_hist_cell_middle(h->first_cell + i);
             value = value < h->min ? h->min : value;
             return value > h->max ? h->max : value;
         }

@@ -37,5 +37,7 @@ int64_t rh_hist_quantile(const struct rh_hist *h, double q);
 /* How many values lie in cells above that of `value`. */
 uint64_t rh_hist_count_above(const struct rh_hist *h, int64_t value);
 double rh_hist_mean(const struct rh_hist *h);
+/* What stands for the values of a cell. */
+int64_t rh_hist_cell_middle(uint32_t cell);
 
 #endif

@@ -162,3 +162,52 @@ double rh_signed_rank_exact_p(const struct rh_signed_rank *t)
     larger.plus = fmax(t->plus, t->minus);
     return doubled(rh_signed_rank_exact_greater_p(&larger));
 }
+
+/* How many differences a - b are at most x. */
+static double count_differences(const struct rh_rank_group *groups, const double *values,
+                                size_t count, double x)
+{
+    double pairs = 0, below = 0;
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (next < count && values[next] <= values[i] + x) {
+            below += (double) groups[next++].a;
+        }
+        pairs += (double) groups[i].b * below;
+    }
+    return pairs;
+}
+
+/* The difference of that rank, from 1 on, by halving the interval that holds it. */
+static double difference_of_rank(const struct rh_rank_group *groups, const double *values,
+                                 size_t count, double rank)
+{
+    double span = values[count - 1] - values[0];
+    double low = -span - 1, high = span;
+    double exact = 1e-14 * (span > 1 ? span : 1);
+    while (high - low > exact) {
+        double middle = low + (high - low) / 2;
+        if (count_differences(groups, values, count, middle) >= rank) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    return high;
+}
+
+double rh_hodges_lehmann(const struct rh_rank_group *groups, const double *values, size_t count)
+{
+    double n_a = 0, n_b = 0;
+    for (size_t i = 0; i < count; i++) {
+        n_a += (double) groups[i].a;
+        n_b += (double) groups[i].b;
+    }
+    double pairs = n_a * n_b;
+    if (pairs == 0) {
+        return NAN;
+    }
+    double lower = difference_of_rank(groups, values, count, floor((pairs + 1) / 2));
+    double upper = difference_of_rank(groups, values, count, floor(pairs / 2) + 1);
+    return lower + (upper - lower) / 2;
+}

@@ -43,6 +43,10 @@ double rh_mann_whitney_exact_p(const struct rh_mann_whitney *t);
 /* One-sided: that a is larger. */
 double rh_mann_whitney_exact_greater_p(const struct rh_mann_whitney *t);
 
+/* The median of all differences a - b (Hodges and Lehmann 1963): how much larger a value of a is.
+ * values[i], ascending, is that of groups[i].  NAN when a sample is empty. */
+double rh_hodges_lehmann(const struct rh_rank_group *groups, const double *values, size_t count);
+
 /* Signed ranks: how often a distance from zero occurs above and below; in ascending order of the
  * distance, the zeros apart. */
 struct rh_sign_group {

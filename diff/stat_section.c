@@ -136,3 +136,16 @@ struct rh_interval rh_quantile_interval(const struct rh_hist *h, double quantile
     }
     return interval;
 }
+
+struct rh_interval rh_quantile_ratio_interval(double base, struct rh_interval of_base,
+                                              double candidate, struct rh_interval of_candidate)
+{
+    double difference = log(candidate / base);
+    double low = hypot(log(candidate / of_candidate.low), log(of_base.high / base));
+    double high = hypot(log(of_candidate.high / candidate), log(base / of_base.low));
+    bool known = base > 0 && candidate > 0 && of_base.low > 0 && of_candidate.low > 0;
+    return (struct rh_interval){
+        known && isfinite(low) ? exp(difference - low) : NAN,
+        known && isfinite(high) ? exp(difference + high) : NAN,
+    };
+}

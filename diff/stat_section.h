@@ -29,4 +29,10 @@ double rh_quantile_design_effect(const struct rh_section *sections, enum rh_side
 struct rh_interval rh_quantile_interval(const struct rh_hist *h, double quantile, double confidence,
                                         double design_effect);
 
+/* Of candidate / base, from the two sides' values of a quantile and their intervals (MOVER, Zou and
+ * Donner 2008, on the logarithms).  It takes the sides as independent, so for twins it is wider
+ * than need be.  NAN where an end or a value is not known or not above 0. */
+struct rh_interval rh_quantile_ratio_interval(double base, struct rh_interval of_base,
+                                              double candidate, struct rh_interval of_candidate);
+
 #endif

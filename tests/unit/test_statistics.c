@@ -11,6 +11,7 @@
 #include "diff/stat_multiple.h"
 #include "diff/stat_quantile.h"
 #include "diff/stat_rank.h"
+#include "diff/stat_section.h"
 
 enum { GROUPS_MAX = 64 };
 
@@ -124,6 +125,39 @@ static struct rh_signed_rank rank_signs(const double *differences, size_t count,
     struct rh_signed_rank t;
     rh_signed_rank_make(&t, groups, n, zeros, how);
     return t;
+}
+
+static double shift_of(const double *a, size_t n_a, const double *b, size_t n_b)
+{
+    struct rh_rank_group groups[GROUPS_MAX];
+    double values[GROUPS_MAX];
+    size_t count = group_samples(a, n_a, b, n_b, groups);
+    memcpy(values, a, n_a * sizeof *a);
+    memcpy(values + n_a, b, n_b * sizeof *b);
+    qsort(values, n_a + n_b, sizeof *values, ascending);
+    size_t distinct = 0;
+    for (size_t i = 0; i < n_a + n_b; i++) {
+        if (distinct == 0 || values[i] != values[distinct - 1]) {
+            values[distinct++] = values[i];
+        }
+    }
+    assert_int_equal(distinct, count);
+    return rh_hodges_lehmann(groups, values, count);
+}
+
+static void hodges_lehmann(void **state)
+{
+    (void) state;
+    /* R's example of wilcox.test. */
+    static const double x[] = {.80, .83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, .73, 1.46};
+    static const double y[] = {1.15, .88, .90, .74, 1.21};
+    NEAR(shift_of(x, LENGTH(x), y, LENGTH(y)), 0.305, 12);
+    NEAR(shift_of(y, LENGTH(y), x, LENGTH(x)), -0.305, 12);
+    NEAR(shift_of(x, LENGTH(x), x, LENGTH(x)), 0, 12);
+    /* Differences 0 0 1 1 1 2 2 2 3. */
+    static const double a[] = {4, 3, 3}, b[] = {1, 2, 3};
+    NEAR(shift_of(a, LENGTH(a), b, LENGTH(b)), 1, 12);
+    assert_true(isnan(shift_of(a, LENGTH(a), b, 0)));
 }
 
 static void signed_rank(void **state)
@@ -389,17 +423,46 @@ static void batches_that_go_together_are_joined(void **state)
     assert_int_equal(rh_estimate_typical(&e, batches, RH_BATCHES), 0);
 }
 
+/* By the formula: exp(ln 1.5 -+ sqrt(...)) of 10 [9, 12] and 15 [13, 19]. */
+static void quantile_ratio(void **state)
+{
+    (void) state;
+    struct rh_interval i = rh_quantile_ratio_interval(10, (struct rh_interval){9, 12}, 15,
+                                                      (struct rh_interval){13, 19});
+    NEAR(i.low, 1.189688500294, 12);
+    NEAR(i.high, 1.943073515486, 12);
+    /* Swapped sides turn it round. */
+    struct rh_interval back = rh_quantile_ratio_interval(15, (struct rh_interval){13, 19}, 10,
+                                                         (struct rh_interval){9, 12});
+    NEAR(back.low, 1 / i.high, 12);
+    NEAR(back.high, 1 / i.low, 12);
+    /* One scale of both does not matter. */
+    struct rh_interval scaled = rh_quantile_ratio_interval(1000, (struct rh_interval){900, 1200},
+                                                           1500, (struct rh_interval){1300, 1900});
+    NEAR(scaled.low, i.low, 12);
+    /* An end that is not known leaves the other one. */
+    i = rh_quantile_ratio_interval(10, (struct rh_interval){9, NAN}, 15,
+                                   (struct rh_interval){13, 19});
+    assert_true(isnan(i.low));
+    NEAR(i.high, 1.943073515486, 12);
+    i = rh_quantile_ratio_interval(0, (struct rh_interval){0, 12}, 15,
+                                   (struct rh_interval){13, 19});
+    assert_true(isnan(i.low) && isnan(i.high));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distributions),
         cmocka_unit_test(mann_whitney),
+        cmocka_unit_test(hodges_lehmann),
         cmocka_unit_test(signed_rank),
         cmocka_unit_test(signed_rank_with_zeros),
         cmocka_unit_test(counts),
         cmocka_unit_test(intervals),
         cmocka_unit_test(multiple_tests),
         cmocka_unit_test(quantile_ranks),
+        cmocka_unit_test(quantile_ratio),
         cmocka_unit_test(batch_ratio),
         cmocka_unit_test(batches_find_what_is_there),
         cmocka_unit_test(batches_keep_their_symmetry),
