@@ -211,6 +211,9 @@ static void observe_one(struct join *j, enum rh_side side, const struct rh_obser
     if (o->is_statement) {
         rh_side_summary_observe(&c->side[side], o, placed);
     }
+    if (o->is_statement && o->status != RH_OBSERVED_MISSING) {
+        rh_dimensions_observe(&c->dimensions, side, o);
+    }
     if (j->with_timeline && o->is_statement && o->status != RH_OBSERVED_MISSING &&
         placed != RH_TIME_UNKNOWN) {
         rh_timeline_add(&c->timeline[side], o, placed);
@@ -258,6 +261,26 @@ static int check_in(struct join *j, struct rh_error *err)
     return 0;
 }
 
+/* What the session is, at its first statement in each pass. */
+static void note_session(struct join *j, enum rh_side side, const struct rh_observation *o)
+{
+    struct rh_side_reader *reader = &j->reader[side];
+    struct rh_dimensions *d = &j->c->dimensions;
+    if (rh_dimensions_knows(d, side, o->ref.session)) {
+        return;
+    }
+    const struct rh_session *session = rh_trace_reader_session(reader->reader);
+    if (session) {
+        struct rh_span application = reader->record.application;
+        rh_dimensions_put(
+            d, side, o->ref.session,
+            (const struct rh_span[RH_DIMENSIONS]){
+                [RH_BY_DATABASE] = session->database,
+                [RH_BY_USER] = session->user,
+                [RH_BY_APPLICATION] = application.data ? application : session->application});
+    }
+}
+
 static int join_step(struct join *j, struct rh_error *err)
 {
     struct rh_observation o;
@@ -269,6 +292,9 @@ static int join_step(struct join *j, struct rh_error *err)
     if (rc == 0) {
         j->ended[side] = true;
         return 0;
+    }
+    if (o.is_statement) {
+        note_session(j, side, &o);
     }
     if (j->observe) {
         observe_one(j, side, &o);
@@ -348,6 +374,7 @@ static int open_part(struct join *j, struct rh_error *err)
     j->smaller_statements = smaller > j->smaller_statements ? smaller : j->smaller_statements;
     measure_batches(j);
     place_part(j);
+    rh_dimensions_begin_part(&j->c->dimensions);
     for (int side = 0; side < RH_SIDES; side++) {
         if (rh_side_reader_rewind(&j->reader[side], err) < 0) {
             return -1;
@@ -475,6 +502,7 @@ static void comparison_init(struct rh_comparison *c, const struct rh_comparison_
         c->same_vantage = c->same_vantage && base->vantage == candidate->vantage;
     }
     rh_query_table_init(&c->queries, options->max_queries, query_bytes);
+    rh_dimensions_init(&c->dimensions, query_bytes / 4);
     rh_error_table_init(&c->errors, 0);
     rh_side_summary_init(&c->side[RH_BASE]);
     rh_side_summary_init(&c->side[RH_CANDIDATE]);
@@ -557,6 +585,7 @@ uint64_t rh_comparison_in_scope(const struct rh_comparison *c)
 void rh_comparison_release(struct rh_comparison *c)
 {
     rh_query_table_release(&c->queries);
+    rh_dimensions_release(&c->dimensions);
     rh_error_table_release(&c->errors);
     rh_side_summary_release(&c->side[RH_BASE]);
     rh_side_summary_release(&c->side[RH_CANDIDATE]);

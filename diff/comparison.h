@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "diff/dimensions.h"
 #include "diff/error_table.h"
 #include "diff/query_table.h"
 #include "diff/side_reader.h"
@@ -71,6 +72,7 @@ struct rh_comparison {
                                       paired with */
     struct rh_pair_totals pairs;
     struct rh_query_table queries;
+    struct rh_dimensions dimensions;
     struct rh_error_table errors;
     uint32_t passes; /* over both files: 1, or more when memory was short */
 };

@@ -194,7 +194,7 @@ static double actual_of(const struct rh_comparison *c, enum rh_check check)
     case RH_CHECK_ERROR_PARITY:
         return error_parity_pct(c);
     case RH_CHECK_ROW_PARITY:
-        return share_pct(c->pairs.rows_compared - c->pairs.row_mismatches, c->pairs.rows_compared);
+        return NAN; /* not by the comparison alone */
     case RH_CHECK_ARRIVAL_CORRELATION:
         return arrival_correlation(c);
     case RH_CHECK_LAG_P99_MS:
@@ -225,13 +225,16 @@ static enum rh_fit worst_of(const struct rh_comparison *c, enum rh_check check)
     return of_times && !c->same_vantage ? RH_FIT_DEGRADED : RH_FIT_INVALID;
 }
 
-void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c)
+void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c, uint64_t rows_compared,
+                     uint64_t row_mismatches)
 {
     f->verdict = RH_FIT_VALID;
     for (int i = 0; i < RH_CHECKS; i++) {
         struct rh_fitness_check *check = &f->checks[i];
         enum rh_check kind = (enum rh_check) i;
-        check->actual = actual_of(c, kind);
+        check->actual = kind == RH_CHECK_ROW_PARITY
+                            ? share_pct(rows_compared - row_mismatches, rows_compared)
+                            : actual_of(c, kind);
         if (isnan(check->actual)) {
             check->state = RH_FIT_UNKNOWN;
             continue;

@@ -43,7 +43,9 @@ struct rh_fitness {
     struct rh_fitness_check checks[RH_CHECKS];
 };
 
-void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c);
+/* Rows: of the pairs that count for them (result.h). */
+void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c, uint64_t rows_compared,
+                     uint64_t row_mismatches);
 
 /* "statements-sent-pct". */
 const char *rh_check_name(enum rh_check check);

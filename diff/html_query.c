@@ -44,6 +44,7 @@ static const char *const columns[] = {
     "twice_faster",
     "rows_compared",
     "row_mismatches",
+    "volatile",
     "sql",
     "sql_cut",
 };
@@ -125,6 +126,7 @@ void rh_html_query_row(struct rh_json *j, const struct rh_query_result *row, uin
     put_count(j, row->test.faster);
     put_count(j, q->pairs.rows_compared);
     put_count(j, q->pairs.row_mismatches);
+    rh_json_cstr(j, rh_volatility_name(row->volatility));
     rh_json_text(j, sql);
     rh_json_int(j, !row->is_other && (q->sql_cut || sql.len < q->sql.len));
     rh_json_close(j);

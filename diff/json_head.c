@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "diff/json_dimensions.h"
 #include "diff/json_put.h"
 #include "diff/json_query.h"
 #include "rh_version.h"
@@ -195,8 +196,11 @@ static void put_totals(struct rh_json *j, const struct rh_result *r)
     put_missing(j, r);
     rh_json_put_count(j, "new_errors", r->new_errors);
     rh_json_put_count(j, "new_errors_by_chance", r->new_by_chance);
-    rh_json_put_count(j, "rows_compared", t->rows_compared);
-    rh_json_put_count(j, "row_mismatches", t->row_mismatches);
+    rh_json_put_count(j, "rows_compared", r->rows_compared);
+    rh_json_put_count(j, "row_mismatches", r->row_mismatches);
+    rh_json_put_count(j, "volatile_queries", r->volatile_queries);
+    rh_json_put_count(j, "volatile_rows_compared", r->volatile_compared);
+    rh_json_put_count(j, "volatile_row_mismatches", r->volatile_mismatches);
     bool timed = r->latency != RH_LATENCY_NONE;
     rh_json_put_ns_as_us(j, "base_time_us", timed ? r->base_time_ns : NAN);
     rh_json_put_ns_as_us(j, "time_added_us", timed ? r->time_added_ns : NAN);
@@ -271,5 +275,6 @@ void rh_json_head(struct rh_json *j, const struct rh_report *report)
     rh_json_close(j);
     rh_json_server_differences(j, report->servers);
     put_totals(j, r);
+    rh_json_dimensions(j, r);
     put_timeline(j, r->comparison);
 }

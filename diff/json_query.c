@@ -47,6 +47,8 @@ static void put_measure(struct rh_json *j, const struct rh_query_test *t, enum r
     put_number(j, "faster_q", m->tested ? m->q[RH_FASTER] : NAN, 5);
     put_number(j, "same_p", m->tested ? m->same_p : NAN, 5);
     put_number(j, "margin_pct", 100 * m->margin, 5);
+    rh_json_key(j, "wide");
+    rh_json_bool(j, m->is_wide);
     rh_json_close(j);
 }
 
@@ -102,6 +104,7 @@ void rh_json_query_test(struct rh_json *j, const struct rh_query_result *row)
     rh_json_open(j, '{');
     put_number(j, "p", row->unpaired_p, 5);
     put_number(j, "slower_share", row->unpaired_share, 5);
+    put_number(j, "shift_us", row->unpaired_shift_ns / 1e3, 5);
     rh_json_close(j);
 }
 

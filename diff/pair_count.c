@@ -5,7 +5,7 @@ static void add_times(struct rh_comparison *c, uint32_t part, const struct rh_tw
                       const struct rh_twin *candidate)
 {
     struct rh_query *q = &c->queries.items[base->query];
-    if (base->commit_not_timed || base->query == RH_QUERY_OTHER || !c->same_vantage) {
+    if (base->commit_not_timed || !c->same_vantage) {
         return;
     }
     struct rh_timed_pair pair = {
@@ -14,6 +14,10 @@ static void add_times(struct rh_comparison *c, uint32_t part, const struct rh_tw
         .batch = base->batch,
         .is_first = q->first.part == part && rh_twin_is(base, &q->first),
     };
+    rh_dimensions_add_pair(&c->dimensions, base->session, &pair);
+    if (base->query == RH_QUERY_OTHER) {
+        return;
+    }
     rh_pair_stat_add(&q->times, &pair, &c->queries.room);
     struct rh_slowed_pair slowed = {
         .ordinal = rh_twin_ordinal(base),
@@ -116,5 +120,6 @@ void rh_pair_count_clear(struct rh_comparison *c)
 {
     c->pairs = (struct rh_pair_totals){0};
     rh_query_table_clear_pairs(&c->queries);
+    rh_dimensions_clear_pairs(&c->dimensions);
     rh_error_table_clear_pairs(&c->errors);
 }

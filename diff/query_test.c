@@ -148,19 +148,47 @@ static void count_batches(struct rh_query_test *t, const struct rh_pair_sums *su
     *change_ns = (candidate - base) / (double) t->pairs;
 }
 
+/* All sections of a side together; release it. */
+static void join_sections(struct rh_hist *all, const struct rh_pair_sums *sums, enum rh_side side)
+{
+    rh_hist_init(all);
+    for (int i = 0; i < RH_SECTIONS; i++) {
+        rh_hist_merge(all, &sums->sections[i].side[side]);
+    }
+}
+
 static double section_change_ns(const struct rh_pair_sums *sums, double quantile)
 {
     double at[RH_SIDES];
     for (int side = 0; side < RH_SIDES; side++) {
         struct rh_hist all;
-        rh_hist_init(&all);
-        for (int i = 0; i < RH_SECTIONS; i++) {
-            rh_hist_merge(&all, &sums->sections[i].side[side]);
-        }
+        join_sections(&all, sums, (enum rh_side) side);
         at[side] = (double) rh_hist_quantile(&all, quantile);
         rh_hist_release(&all);
     }
     return at[RH_CANDIDATE] - at[RH_BASE];
+}
+
+/* Too few pairs for a ratio of each section: from the two sides' own intervals. */
+static void estimate_wide(struct rh_query_test *t, const struct rh_pair_sums *sums)
+{
+    struct rh_measure_test *p95 = &t->measures[RH_MEASURE_P95];
+    struct rh_interval ends[RH_SIDES];
+    double at[RH_SIDES];
+    for (int side = 0; side < RH_SIDES; side++) {
+        struct rh_hist all;
+        join_sections(&all, sums, (enum rh_side) side);
+        at[side] = (double) rh_hist_quantile(&all, 0.95);
+        ends[side] = rh_quantile_interval(&all, 0.95, 0.95, t->design_effect[side][1]);
+        rh_hist_release(&all);
+    }
+    p95->wide = rh_quantile_ratio_interval(at[RH_BASE], ends[RH_BASE], at[RH_CANDIDATE],
+                                           ends[RH_CANDIDATE]);
+    p95->is_wide = !isnan(p95->wide.low) || !isnan(p95->wide.high);
+    p95->estimate =
+        (struct rh_estimate){.log_ratio = log(at[RH_CANDIDATE] / at[RH_BASE]), .error = NAN};
+    p95->estimated = p95->is_wide;
+    p95->change_ns = at[RH_CANDIDATE] - at[RH_BASE];
 }
 
 static void test_sections(struct rh_query_test *t, const struct rh_pair_sums *sums,
@@ -183,6 +211,8 @@ static void test_sections(struct rh_query_test *t, const struct rh_pair_sums *su
         p95->estimated = true;
         p95->change_ns = section_change_ns(sums, 0.95);
         test_by_error(p95, rule);
+    } else if (enough) {
+        estimate_wide(t, sums);
     }
 }
 
@@ -252,6 +282,9 @@ struct rh_interval rh_query_test_interval(const struct rh_query_test *t, enum rh
     const struct rh_measure_test *m = &t->measures[measure];
     if (!m->estimated) {
         return (struct rh_interval){NAN, NAN};
+    }
+    if (m->is_wide) {
+        return m->wide;
     }
     return rh_estimate_interval(&m->estimate, t->confidence);
 }

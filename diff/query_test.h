@@ -46,6 +46,8 @@ struct rh_measure_test {
     double margin;               /* it is tested against; the effect that counts is as large */
     bool estimated;              /* the estimate's ratio and error are known */
     bool tested;                 /* so are p and q */
+    bool is_wide;                /* too few pairs to test: the interval is `wide`, of 95 % */
+    struct rh_interval wide;     /* of the ratio */
     struct rh_estimate estimate; /* of ln(candidate / base) */
     double change_ns;            /* what must reach change_min_ns */
     double p[RH_DIRECTIONS];     /* one-sided: of "no slower (faster) than the margin" */

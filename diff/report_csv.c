@@ -10,7 +10,7 @@ static const char head[] =
     "missing,compared,mean_us_base,mean_us_candidate,p50_us_base,p50_us_candidate,p95_us_base,"
     "p95_us_candidate,p99_us_base,p99_us_candidate,ratio,ratio_low,ratio_high,time_added_us,"
     "relative_ratio,relative_time_added_us,base_time_pct,time_added_pct,slower_q,faster_q,"
-    "twice_slower,twice_faster,rows_compared,row_mismatches,broke,fixed,sql\r\n";
+    "twice_slower,twice_faster,rows_compared,row_mismatches,volatile,broke,fixed,sql\r\n";
 
 /* An unknown number is an empty field. */
 static void put_number(struct rh_buf *out, double v)
@@ -80,6 +80,7 @@ static void put_row(struct rh_buf *out, const struct rh_query_result *row)
     put_count(out, t->faster);
     put_count(out, q->pairs.rows_compared);
     put_count(out, q->pairs.row_mismatches);
+    put_word(out, rh_volatility_name(row->volatility));
     put_count(out, q->pairs.broke);
     put_count(out, q->pairs.fixed);
     rh_escape_csv(out, row->is_other ? RH_SPAN_LITERAL("(all other queries)") : q->sql);

@@ -6,6 +6,7 @@
 #include "diff/json_head.h"
 #include "diff/json_put.h"
 #include "diff/json_query.h"
+#include "diff/noise.h"
 #include "diff/report.h"
 
 static void put_counts(struct rh_json *j, const char *key, uint64_t base, uint64_t candidate)
@@ -72,6 +73,22 @@ static void put_slowed(struct rh_json *j, const struct rh_slowed_pair *slowed)
     rh_json_close(j);
 }
 
+static void put_volatility(struct rh_json *j, const struct rh_query_result *row)
+{
+    rh_json_key(j, "volatile");
+    rh_json_cstr(j, rh_volatility_name(row->volatility));
+    rh_json_key(j, "between_runs");
+    if (!row->noise) {
+        rh_json_null(j);
+        return;
+    }
+    rh_json_open(j, '{');
+    rh_json_put_count(j, "rows_compared", row->noise->rows_compared);
+    rh_json_put_count(j, "row_mismatches", row->noise->row_mismatches);
+    rh_json_put_count(j, "outcomes_differ", row->noise->outcomes_differ);
+    rh_json_close(j);
+}
+
 static void put_query(struct rh_json *j, const struct rh_query_result *row)
 {
     const struct rh_query *q = row->query;
@@ -106,6 +123,7 @@ static void put_query(struct rh_json *j, const struct rh_query_result *row)
     rh_json_put_count(j, "fixed", q->pairs.fixed);
     rh_json_put_count(j, "rows_compared", q->pairs.rows_compared);
     rh_json_put_count(j, "row_mismatches", q->pairs.row_mismatches);
+    put_volatility(j, row);
     rh_json_key(j, "example");
     rh_json_open(j, '{');
     put_ref(j, &q->example, q->example_side);

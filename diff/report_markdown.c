@@ -319,7 +319,6 @@ static void servers_table(struct page *p)
 int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *sink)
 {
     struct page p = {.report = report, .result = report->result, .out = &sink->buf};
-    const struct rh_pair_totals *pairs = &report->result->comparison->pairs;
     char a[RH_HUMAN_SIZE];
     char b[RH_HUMAN_SIZE];
     rh_buf_init(&p.row, 1 << 16);
@@ -330,10 +329,10 @@ int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *si
     put_summary(&p);
     query_table(&p, RH_QUERY_REGRESSED, "Slower queries", false);
     error_table(&p, true);
-    if (pairs->row_mismatches > 0) {
+    if (p.result->row_mismatches > 0) {
         rh_buf_addf(p.out, "\n**Other row counts**: %s of %s compared statements\n",
-                    rh_human_count(pairs->row_mismatches, a),
-                    rh_human_count(pairs->rows_compared, b));
+                    rh_human_count(p.result->row_mismatches, a),
+                    rh_human_count(p.result->rows_compared, b));
     }
     put_sides(&p);
     servers_table(&p);

@@ -4,6 +4,7 @@
 
 #include "common/alloc.h"
 #include "common/noun.h"
+#include "diff/noise.h"
 #include "diff/text_page.h"
 
 void rh_page_begin(struct rh_text_page *p, enum rh_emphasis emphasis)
@@ -87,44 +88,90 @@ static void page_missing(struct rh_text_page *p)
 
 static int order_mismatches(const void *a, const void *b)
 {
-    const struct rh_query *x = *(const struct rh_query *const *) a;
-    const struct rh_query *y = *(const struct rh_query *const *) b;
+    const struct rh_query *x = (*(const struct rh_query_result *const *) a)->query;
+    const struct rh_query *y = (*(const struct rh_query_result *const *) b)->query;
     if (x->pairs.row_mismatches != y->pairs.row_mismatches) {
         return x->pairs.row_mismatches > y->pairs.row_mismatches ? -1 : 1;
     }
     return (x->fingerprint > y->fingerprint) - (x->fingerprint < y->fingerprint);
 }
 
-static void page_rows(struct rh_text_page *p)
+/* "  why: the text" or "  why: 3 of 400 differ between runs of one side" */
+static void page_volatility(struct rh_text_page *p, const struct rh_query_result *row)
 {
-    const struct rh_comparison *c = p->comparison;
     char n[RH_HUMAN_SIZE];
     char of[RH_HUMAN_SIZE];
-
-    if (c->pairs.row_mismatches == 0) {
-        return;
+    if (row->volatility == RH_VOLATILE_BY_TEXT) {
+        rh_buf_add_cstr(p->out, "; its text chooses rows by time, chance or a sequence");
+    } else if (row->volatility == RH_VOLATILE_BY_RUNS && row->noise->row_mismatches > 0) {
+        rh_buf_addf(p->out, "; %s of %s between runs of one side",
+                    rh_human_count(row->noise->row_mismatches, n),
+                    rh_human_count(row->noise->rows_compared, of));
+    } else if (row->volatility == RH_VOLATILE_BY_RUNS) {
+        rh_buf_addf(p->out, "; %s failed in one run of a side and not in another",
+                    rh_human_count(row->noise->outcomes_differ, n));
     }
-    char heading[100];
-    snprintf(heading, sizeof heading, "OTHER ROW COUNTS: %s of %s compared statement%s",
-             rh_human_count(c->pairs.row_mismatches, n), rh_human_count(c->pairs.rows_compared, of),
-             rh_plural(c->pairs.rows_compared));
-    rh_page_heading(p, heading);
-    const struct rh_query **found = rh_calloc(c->queries.count, sizeof(struct rh_query *));
+}
+
+static void page_row_list(struct rh_text_page *p, bool are_volatile)
+{
+    const struct rh_result *r = p->result;
+    const struct rh_query_result **found =
+        rh_calloc(r->query_count + 1, sizeof(struct rh_query_result *));
+    char n[RH_HUMAN_SIZE];
+    char of[RH_HUMAN_SIZE];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < c->queries.count; i++) {
-        if (c->queries.items[i].pairs.row_mismatches > 0) {
-            found[count++] = &c->queries.items[i];
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        const struct rh_query_result *row = &r->queries[i];
+        bool listed =
+            row->query->pairs.row_mismatches > 0 || row->volatility == RH_VOLATILE_BY_RUNS;
+        if (listed && are_volatile == (row->volatility != RH_VOLATILE_NOT)) {
+            found[count++] = row;
         }
     }
-    qsort(found, count, sizeof(struct rh_query *), order_mismatches);
+    qsort(found, count, sizeof(struct rh_query_result *), order_mismatches);
     uint32_t i = 0;
     for (; i < count && i < p->report->limit; i++) {
-        rh_buf_addf(p->out, "  %12s of %s\n", rh_human_count(found[i]->pairs.row_mismatches, n),
-                    rh_human_count(found[i]->pairs.rows_compared, of));
-        rh_page_query(p, (uint32_t) (found[i] - c->queries.items));
+        const struct rh_query *q = found[i]->query;
+        rh_buf_addf(p->out, "  %12s of %s", rh_human_count(q->pairs.row_mismatches, n),
+                    rh_human_count(q->pairs.rows_compared, of));
+        page_volatility(p, found[i]);
+        rh_buf_add_byte(p->out, '\n');
+        rh_page_query(p, (uint32_t) (q - p->comparison->queries.items));
     }
     rh_page_rest(p, count, i);
     rh_free(found);
+}
+
+static bool has_volatile(const struct rh_result *r)
+{
+    bool by_runs = false;
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        by_runs |= r->queries[i].volatility == RH_VOLATILE_BY_RUNS;
+    }
+    return by_runs || r->volatile_mismatches > 0;
+}
+
+static void page_rows(struct rh_text_page *p)
+{
+    const struct rh_result *r = p->result;
+    char n[RH_HUMAN_SIZE];
+    char of[RH_HUMAN_SIZE];
+    char heading[120];
+    if (r->row_mismatches > 0) {
+        snprintf(heading, sizeof heading, "OTHER ROW COUNTS: %s of %s compared statement%s",
+                 rh_human_count(r->row_mismatches, n), rh_human_count(r->rows_compared, of),
+                 rh_plural(r->rows_compared));
+        rh_page_heading(p, heading);
+        page_row_list(p, false);
+    }
+    if (has_volatile(r)) {
+        snprintf(
+            heading, sizeof heading, "OTHER ROW COUNTS OF VOLATILE QUERIES, not counted: %s of %s",
+            rh_human_count(r->volatile_mismatches, n), rh_human_count(r->volatile_compared, of));
+        rh_page_heading(p, heading);
+        page_row_list(p, true);
+    }
 }
 
 static void page_gates(struct rh_text_page *p)
@@ -163,6 +210,7 @@ int rh_report_text(const struct rh_report *report, struct rh_report_sink *sink)
     rh_page_errors(&p);
     page_missing(&p);
     page_rows(&p);
+    rh_page_dimensions(&p);
     rh_page_checks(&p);
     page_gates(&p);
     return rh_report_sink_flush(sink);

@@ -7,6 +7,7 @@
 #include "diff/noise.h"
 #include "diff/stat_rank.h"
 #include "diff/stat_section.h"
+#include "diff/volatile_text.h"
 
 const char *rh_error_class_name(enum rh_error_class klass)
 {
@@ -23,6 +24,12 @@ const char *rh_query_verdict_name(enum rh_query_verdict verdict)
     static const char *const names[RH_QUERY_VERDICTS] = {
         NULL, "regressed", "improved", "same", "undecided", "new", "gone"};
     return names[verdict];
+}
+
+const char *rh_volatility_name(enum rh_volatility volatility)
+{
+    static const char *const names[] = {NULL, "text", "runs"};
+    return names[volatility];
 }
 
 static const double percentiles[] = {[RH_P50] = 0.5, [RH_P95] = 0.95, [RH_P99] = 0.99};
@@ -93,6 +100,25 @@ static struct means compared_means(const struct rh_query *q, bool paired, uint64
                           (double) sum[RH_CANDIDATE] / (double) n[RH_CANDIDATE]};
 }
 
+static void count_rows(struct rh_result *r, struct rh_query_result *row)
+{
+    const struct rh_query *q = row->query;
+    if (!row->is_other && rh_volatile_text(q->sql)) {
+        row->volatility = RH_VOLATILE_BY_TEXT;
+    }
+    if (row->noise && row->noise->row_mismatches + row->noise->outcomes_differ > 0) {
+        row->volatility = RH_VOLATILE_BY_RUNS;
+    }
+    if (row->volatility == RH_VOLATILE_NOT) {
+        r->rows_compared += q->pairs.rows_compared;
+        r->row_mismatches += q->pairs.row_mismatches;
+    } else {
+        r->volatile_queries++;
+        r->volatile_compared += q->pairs.rows_compared;
+        r->volatile_mismatches += q->pairs.row_mismatches;
+    }
+}
+
 static void add_query(struct rh_result *r, const struct rh_query *q, bool is_other)
 {
     const struct rh_comparison *c = r->comparison;
@@ -106,7 +132,10 @@ static void add_query(struct rh_result *r, const struct rh_query *q, bool is_oth
         .relative_time_added_ns = NAN,
         .unpaired_p = NAN,
         .unpaired_share = NAN,
+        .unpaired_shift_ns = NAN,
+        .noise = r->rule.noise && !is_other ? rh_noise_find(r->rule.noise, q->fingerprint) : NULL,
     };
+    count_rows(r, row);
     struct means means = compared_means(q, c->paired, &row->compared);
     double calls = (double) q->side[RH_BASE].calls;
     row->ratio = means.base_ns > 0 ? means.candidate_ns / means.base_ns : NAN;
@@ -196,6 +225,8 @@ static void compare_unpaired(struct rh_query_result *row)
     const struct rh_hist *base = &row->query->side[RH_BASE].service;
     const struct rh_hist *candidate = &row->query->side[RH_CANDIDATE].service;
     struct rh_rank_group *groups = rh_calloc(RH_HIST_MAX_CELLS, sizeof *groups);
+    double *values = rh_calloc(RH_HIST_MAX_CELLS, sizeof *values);
+    uint32_t count = 0;
     struct rh_mann_whitney test;
     for (uint32_t i = 0; i < base->cell_count; i++) {
         groups[base->first_cell + i].b = base->cells[i];
@@ -207,7 +238,15 @@ static void compare_unpaired(struct rh_query_result *row)
         rh_mann_whitney_make(&test, groups, RH_HIST_MAX_CELLS);
         row->unpaired_p = rh_mann_whitney_p(&test, true);
         row->unpaired_share = test.share;
+        for (uint32_t i = 0; i < RH_HIST_MAX_CELLS; i++) {
+            if (groups[i].a + groups[i].b > 0) {
+                groups[count] = groups[i];
+                values[count++] = (double) rh_hist_cell_middle(i);
+            }
+        }
+        row->unpaired_shift_ns = rh_hodges_lehmann(groups, values, count);
     }
+    rh_free(values);
     rh_free(groups);
 }
 
@@ -255,11 +294,9 @@ static void set_verdict(struct rh_result *r, struct rh_query_result *row)
 }
 
 /* The rule for one query. */
-static struct rh_test_rule rule_for(struct rh_result *r, const struct rh_query *q)
+static struct rh_test_rule rule_for(struct rh_result *r, const struct rh_query_noise *own)
 {
     struct rh_test_rule rule = r->rule;
-    const struct rh_query_noise *own =
-        rule.noise ? rh_noise_find(rule.noise, q->fingerprint) : NULL;
     bool noisier = false;
     for (int i = 0; own && i < RH_MEASURES; i++) {
         rule.own_margin[i] = own->margin[i];
@@ -279,7 +316,7 @@ static void test_queries(struct rh_result *r)
             continue;
         }
         if (r->comparison->paired) {
-            struct rh_test_rule rule = rule_for(r, row->query);
+            struct rh_test_rule rule = rule_for(r, row->noise);
             rh_query_test_make(&row->test, &row->query->times, &rule);
             tests[count++] = &row->test;
         } else {
@@ -293,7 +330,7 @@ static void test_queries(struct rh_result *r)
     }
 }
 
-static void make_queries(struct rh_result *r)
+static void collect_queries(struct rh_result *r)
 {
     const struct rh_query_table *t = &r->comparison->queries;
     r->queries = rh_calloc(t->count, sizeof *r->queries);
@@ -304,6 +341,10 @@ static void make_queries(struct rh_result *r)
             add_query(r, q, i == RH_QUERY_OTHER);
         }
     }
+}
+
+static void judge_queries(struct rh_result *r)
+{
     if (r->latency == RH_LATENCY_RELATIVE) {
         set_relative(r);
     }
@@ -395,6 +436,16 @@ static void make_errors(struct rh_result *r)
     qsort(r->errors, r->error_count, sizeof *r->errors, order_errors);
 }
 
+static void make_dimensions(struct rh_result *r)
+{
+    const struct rh_comparison *c = r->comparison;
+    bool tested = r->latency == RH_LATENCY_ABSOLUTE && c->paired && !rh_result_withholds(r);
+    for (int i = 0; i < RH_DIMENSIONS; i++) {
+        rh_dimension_result_make(&r->dimensions[i], &c->dimensions, (enum rh_dimension) i, &r->rule,
+                                 tested);
+    }
+}
+
 void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
                     const struct rh_test_rule *rule)
 {
@@ -417,9 +468,11 @@ void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
     if (r->rule.noise && r->rule.noise->margin > r->rule.margin) {
         r->rule.margin = r->rule.noise->margin;
     }
-    rh_fitness_make(&r->fitness, c);
-    make_queries(r);
+    collect_queries(r);
+    rh_fitness_make(&r->fitness, c, r->rows_compared, r->row_mismatches);
+    judge_queries(r);
     make_errors(r);
+    make_dimensions(r);
 }
 
 bool rh_result_withholds(const struct rh_result *r)
@@ -429,6 +482,9 @@ bool rh_result_withholds(const struct rh_result *r)
 
 void rh_result_release(struct rh_result *r)
 {
+    for (int i = 0; i < RH_DIMENSIONS; i++) {
+        rh_dimension_result_release(&r->dimensions[i]);
+    }
     rh_free(r->queries);
     rh_free(r->errors);
     *r = (struct rh_result){0};

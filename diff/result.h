@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "diff/comparison.h"
+#include "diff/dimension_result.h"
 #include "diff/error_test.h"
 #include "diff/fitness.h"
 #include "diff/query_test.h"
@@ -36,6 +37,15 @@ enum rh_query_verdict {
 /* "regressed", "improved", "same", "undecided", "new", "gone"; NULL for untested. */
 const char *rh_query_verdict_name(enum rh_query_verdict verdict);
 
+/* Why a query's rows say nothing of the candidate: they differ from run to run anyway. */
+enum rh_volatility {
+    RH_VOLATILE_NOT,
+    RH_VOLATILE_BY_TEXT, /* it chooses rows by the time of day, by chance ... (volatile_text.h) */
+    RH_VOLATILE_BY_RUNS, /* rows or outcomes differ between runs of one side */
+};
+/* "text", "runs"; NULL for none. */
+const char *rh_volatility_name(enum rh_volatility volatility);
+
 /* A regression that adds less than this to the base's time, in percent, is minor: no gate fails for
  * it. */
 #define RH_IMPACT_MINOR_PCT 0.1
@@ -47,12 +57,15 @@ struct rh_query_result {
     enum rh_query_verdict verdict;
     const char *why; /* it is undecided or untested: a word for programs, static; else NULL */
     bool minor;      /* regressed or improved, and hardly felt in the whole */
+    enum rh_volatility volatility;
+    const struct rh_query_noise *noise; /* between runs of one side; NULL: not known */
     struct rh_query_test test;
-    double base_time_ns;   /* base mean of compared successes x the base's calls */
-    double base_time_pct;  /* what it takes of the base's time */
-    double time_added_pct; /* what it adds to it */
-    double unpaired_p;     /* Mann-Whitney test of both sides' times where there are no pairs: it
-                              sees the mix of parameters as well, so it decides nothing */
+    double base_time_ns;      /* base mean of compared successes x the base's calls */
+    double base_time_pct;     /* what it takes of the base's time */
+    double time_added_pct;    /* what it adds to it */
+    double unpaired_p;        /* Mann-Whitney test of both sides' times where there are no pairs: it
+                                 sees the mix of parameters as well, so it decides nothing */
+    double unpaired_shift_ns; /* the median difference of a call of each (Hodges, Lehmann) */
     double unpaired_share; /* how often a call of the candidate takes longer than one of the base */
     uint64_t missing;      /* ran in the base, not in the candidate; unpaired: did not run there */
     uint64_t compared;     /* statements behind the ratio; unpaired: the fewer of both sides */
@@ -91,6 +104,7 @@ struct rh_result {
     struct rh_error_result *errors; /* new first */
     uint32_t error_count;
 
+    struct rh_dimension_result dimensions[RH_DIMENSIONS];
     struct rh_fitness fitness;
     struct rh_test_rule rule; /* with the margin of the noise, where that is larger */
     double margin_given;      /* that of the caller's rule */
@@ -98,6 +112,14 @@ struct rh_result {
     uint32_t verdicts[RH_QUERY_VERDICTS]; /* how many queries have which */
     uint32_t regressed;                   /* that are not minor */
     uint32_t tested;                      /* enough pairs to decide something of */
+
+    /* Pairs with row counts on both sides, and those that differ: of the volatile queries and of
+     * all others, which alone are judged. */
+    uint64_t rows_compared;
+    uint64_t row_mismatches;
+    uint64_t volatile_compared;
+    uint64_t volatile_mismatches;
+    uint32_t volatile_queries;
 
     uint64_t missing;
     uint64_t new_errors;    /* failures of class new that follow from no other one, and that chance

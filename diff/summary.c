@@ -290,6 +290,56 @@ static void sum_failing(struct writer *w)
     end_line(w, RH_SUMMARY_FAILS);
 }
 
+enum { VOLATILE_NAMED = 3 };
+
+/* By name, those first that differ. */
+static void sum_volatile(struct writer *w)
+{
+    const struct rh_result *r = w->result;
+    char a[RH_HUMAN_SIZE];
+    uint32_t named = 0, all = 0;
+    for (uint32_t i = 0; i < r->query_count; i++) {
+        const struct rh_query_result *row = &r->queries[i];
+        bool told = row->volatility == RH_VOLATILE_BY_RUNS ||
+                    (row->volatility && row->query->pairs.row_mismatches > 0);
+        if (!told || all++ >= VOLATILE_NAMED) {
+            continue;
+        }
+        if (named++ == 0) {
+            begin_line(w, RH_SUMMARY_VOLATILE, "", RH_TONE_PLAIN);
+            rh_buf_addf(w->out,
+                        "volatile, %s not counted: ", rh_human_count(r->volatile_mismatches, a));
+        }
+        rh_buf_addf(w->out, "%s%016" PRIx64 " (%s)", named > 1 ? ", " : "", row->query->fingerprint,
+                    rh_volatility_name(row->volatility));
+    }
+    if (all > named) {
+        rh_buf_addf(w->out, ", %s more", rh_human_count(all - named, a));
+    }
+    if (named > 0) {
+        end_line(w, RH_SUMMARY_VOLATILE);
+    }
+}
+
+static void sum_rows(struct writer *w)
+{
+    const struct rh_result *r = w->result;
+    char a[RH_HUMAN_SIZE];
+    char b[RH_HUMAN_SIZE];
+    if (r->row_mismatches > 0) {
+        begin_line(w, RH_SUMMARY_ROWS, "Rows", RH_TONE_DOUBT);
+        rh_buf_addf(w->out, "%s of %s compared statement%s another number of rows",
+                    rh_human_count(r->row_mismatches, a), rh_human_count(r->rows_compared, b),
+                    rh_noun(r->rows_compared, " has", "s have"));
+        end_line(w, RH_SUMMARY_ROWS);
+    } else if (r->volatile_mismatches > 0) {
+        begin_line(w, RH_SUMMARY_ROWS, "Rows", RH_TONE_PLAIN);
+        rh_buf_add_cstr(w->out, "the same numbers, but for queries that differ anyway");
+        end_line(w, RH_SUMMARY_ROWS);
+    }
+    sum_volatile(w);
+}
+
 static void sum_coverage(struct writer *w)
 {
     const struct rh_result *r = w->result;
@@ -330,6 +380,7 @@ void rh_summary_make(struct rh_summary *s, const struct rh_report *report)
     sum_unjudged(&w);
     sum_speed(&w);
     sum_failing(&w);
+    sum_rows(&w);
     sum_coverage(&w);
     const char *texts = rh_buf_cstr(&s->texts);
     for (int i = 0; i < RH_SUMMARY_LINES; i++) {

@@ -24,6 +24,8 @@ enum rh_summary_line {
     RH_SUMMARY_FASTEST,
     RH_SUMMARY_OTHERS,
     RH_SUMMARY_FAILS,
+    RH_SUMMARY_ROWS,     /* where rows differ */
+    RH_SUMMARY_VOLATILE, /* no label: the queries whose rows are not counted */
     RH_SUMMARY_RAN,
     RH_SUMMARY_BASE_CUT, /* no label: the file is not whole */
     RH_SUMMARY_CANDIDATE_CUT,

@@ -148,7 +148,7 @@ function example(what, found) {
 
 function facts(query) {
     const parts = [`${count(query.missing)} missing in the candidate`,
-        `${count(query.row_mismatches)} of ${count(query.rows_compared)} with other rows`,
+        `${count(query.row_mismatches)} of ${count(query.rows_compared)} with other rows${query.volatile === null ? "" : ` (volatile, not counted: ${volatility[query.volatile]})`}`,
         `errors: ${count(query.errors_base)} in the base, ${count(query.errors_candidate)} in the candidate`,
         `at least twice as long: ${count(query.twice_slower)}, at most half: ${count(query.twice_faster)}`];
     return html("p", {}, `${parts.join("; ")}.`);

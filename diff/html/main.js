@@ -12,6 +12,7 @@ function render() {
             section("scatter", "Every query", scatter(choose))),
         section("table", "Queries", queryTable()),
         section("failures", "Errors", errors()),
+        ...[dimensions()].filter(Boolean),
         section("time", "Over time", timeline()),
         section("trust", "Can it be trusted?", gates(), checks(), noise(), sides(), servers()));
     refresh();

@@ -19,6 +19,11 @@ const reasons = {
     "other-queries": "many queries counted together",
 };
 
+const volatility = {
+    text: "its text chooses rows by time, chance or a sequence",
+    runs: "its rows or outcomes differ between runs of one side",
+};
+
 // Characters that nobody sees, or that change how others are shown.
 function visible(text) {
     return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,

@@ -41,11 +41,16 @@ def type_text(browser, selector, text):
 def first_screen(browser):
     check("the title tells the verdict", browser.value("document.title"), "pgrehearse diff: FAIL")
     names = browser.value("[...document.querySelectorAll('.summary dt')].map(e => e.textContent)")
-    check("the summary's lines", names, ["Trust", "Gates", "Slower", "Faster", "Others", "Fails", "Ran"])
+    check("the summary's lines", names, ["Trust", "Gates", "Slower", "Faster", "Others", "Fails", "Rows", "Ran"])
     check("what fails is on the first screen",
           browser.value("document.querySelector('.summary').getBoundingClientRect().bottom < innerHeight"))
     check("every section is there", browser.value("[...document.querySelectorAll('h2')].map(e => e.textContent)"),
-          ["What adds time", "Every query", "Queries", "Errors", "Over time", "Can it be trusted?"])
+          ["What adds time", "Every query", "Queries", "Errors",
+           "By database, user and application", "Over time", "Can it be trusted?"])
+    check("what has one value has no table", browser.value("[...document.querySelectorAll('[aria-labelledby=who] caption')].map(e => e.textContent)"),
+          ["By application"])
+    check("each application is there", browser.value("[...document.querySelectorAll('[aria-labelledby=who] tbody th')].map(e => e.textContent).sort()"),
+          ["<i>batch</i>", "web"])
     check("nothing is empty", browser.value("[...document.querySelectorAll('section')].every(s => s.children.length > 1)"))
 
 
@@ -154,7 +159,7 @@ def main():
         looks(browser, folder, axe)
         for name in ("examples", "unlike"):
             browser.open(f"file://{folder}/{name}.html")
-            check(f"{name}.html has its sections", browser.value("document.querySelectorAll('section').length"), 6)
+            check(f"{name}.html has its sections", browser.value("document.querySelectorAll('section').length"), 7)
         check("no error on the console", browser.errors, [])
         check("no request but for the pages", [url for url in browser.requests if not url.startswith(f"file://{folder}/")], [])
     literals(folder)

@@ -26,6 +26,8 @@ enum {
     WIDE_COLUMNS = 100,
 };
 
+static const char *const applications[] = {"<i>batch</i>", "web"}; /* in turn, by session */
+
 #define EPOCH_NS (INT64_C(1767225600) * 1000000000) /* 2026-01-01 */
 
 static const char *const hostile[] = {
@@ -142,6 +144,7 @@ static int put_sessions(struct rh_trace_writer *w, struct rh_error *err)
         struct rh_session session = {.number = i,
                                      .user = RH_SPAN_LITERAL("shop"),
                                      .database = RH_SPAN_LITERAL("shop"),
+                                     .application = rh_span_cstr(applications[i % 2]),
                                      .opened_ns = RH_TIME_UNKNOWN,
                                      .closed_ns = RH_TIME_UNKNOWN};
         if (rh_trace_writer_put_session(w, &session, err) != 0) {

@@ -143,8 +143,10 @@ const char *fx_write(const struct fx_file *f)
         assert_in_range(s->session, 0, 1023);
         if (s->session && !known[s->session]++) {
             struct rh_session session = {.number = s->session,
-                                         .user = RH_SPAN_LITERAL("shop"),
-                                         .database = RH_SPAN_LITERAL("shop"),
+                                         .user = rh_span_cstr(s->user ? s->user : "shop"),
+                                         .database =
+                                             rh_span_cstr(s->database ? s->database : "shop"),
+                                         .application = rh_span_cstr(s->application),
                                          .opened_ns = RH_TIME_UNKNOWN,
                                          .closed_ns = RH_TIME_UNKNOWN};
             assert_int_equal(rh_trace_writer_put_session(w, &session, &err), 0);

@@ -30,6 +30,9 @@ struct fx_statement {
     enum rh_reason reason;
     int64_t lag_us; /* of a run */
     uint32_t function_oid;
+    const char *database;    /* of its session, as its first statement has it; NULL: "shop" */
+    const char *user;        /* likewise */
+    const char *application; /* likewise; NULL: none */
 };
 
 #define FX_EPOCH_NS (INT64_C(1767225600) * 1000000000) /* 2026-01-01 */

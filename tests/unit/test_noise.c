@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/gates.h"
 #include "diff/noise.h"
 #include "diff/result.h"
 #include "diff_fixture.h"
@@ -200,6 +201,60 @@ static void test_invalid_repeat(void **state)
     rh_noise_release(&noise);
 }
 
+static void check_rows(const struct rh_noise *noise, const char *candidate, uint64_t counted,
+                       uint64_t not_counted, enum rh_volatility of_4)
+{
+    struct rh_test_rule rule = rh_test_rule_default();
+    struct rh_gate gate;
+    struct rh_comparison c;
+    struct rh_result r;
+    rule.noise = noise;
+    compare(&c, base_path, candidate);
+    rh_result_make(&r, &c, &rule);
+    assert_int_equal(rh_gate_parse(&gate, "row-mismatches=0", NULL), 0);
+    rh_gate_judge(&gate, &r);
+    assert_int_equal(gate.state, counted ? RH_GATE_FAIL : RH_GATE_PASS);
+    assert_int_equal(r.row_mismatches, counted);
+    assert_int_equal(r.volatile_mismatches, not_counted);
+    assert_int_equal(r.rows_compared + r.volatile_compared, c.pairs.rows_compared);
+    assert_int_equal(row_of(&r, 4)->volatility, of_4);
+    assert_int_equal(row_of(&r, 3)->volatility, RH_VOLATILE_NOT);
+    rh_result_release(&r);
+    fx_close(&c);
+}
+
+/* What differs from run to run is not counted when it differs in the candidate. */
+static void test_volatile(void **state)
+{
+    (void) state;
+    static const struct times other_rows = {.factor = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                                            .other_rows = 16};
+    static const struct times more_rows = {.factor = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                                           .other_rows = 4};
+    static const struct times errors = {.factor = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, .error = "42P01"};
+    const char *again_rows = write_run("rows.run", 41, &other_rows);
+    const char *candidate = write_run("more-rows.run", 42, &more_rows);
+    struct rh_test_rule rule = rh_test_rule_default();
+    struct rh_noise noise = {0};
+    struct rh_comparison c;
+    check_rows(NULL, candidate, EACH / 4, 0, RH_VOLATILE_NOT);
+
+    compare(&c, base_path, again_rows);
+    uint64_t q4 = fx_query(&c, texts[4])->fingerprint, q5 = fx_query(&c, texts[5])->fingerprint;
+    rh_noise_add(&noise, &c, &rule);
+    fx_close(&c);
+    rh_noise_finish(&noise);
+    assert_int_equal(rh_noise_find(&noise, q4)->row_mismatches, EACH / 16);
+    assert_int_equal(rh_noise_find(&noise, q4)->rows_compared, EACH);
+    check_rows(&noise, candidate, 0, EACH / 4, RH_VOLATILE_BY_RUNS);
+
+    compare(&c, base_path, write_run("errors.run", 43, &errors));
+    rh_noise_add(&noise, &c, &rule);
+    fx_close(&c);
+    assert_int_equal(rh_noise_find(&noise, q5)->outcomes_differ, EACH);
+    rh_noise_release(&noise);
+}
+
 static int write_files(void **state)
 {
     if (fx_setup(state) != 0) {
@@ -217,10 +272,9 @@ static int write_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_margins),
-        cmocka_unit_test(test_quiet_runs),
-        cmocka_unit_test(test_more_runs),
-        cmocka_unit_test(test_invalid_repeat),
+        cmocka_unit_test(test_margins),   cmocka_unit_test(test_quiet_runs),
+        cmocka_unit_test(test_more_runs), cmocka_unit_test(test_invalid_repeat),
+        cmocka_unit_test(test_volatile),
     };
     return cmocka_run_group_tests(tests, write_files, fx_teardown);
 }

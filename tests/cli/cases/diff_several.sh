@@ -1,10 +1,12 @@
 # Several files a side: repeats tell the noise, and what is neither a repeat nor a part is refused.
 report_files a.run b.run 13 60
 report_files c.run d.run 13 60
-pgrehearse diff --gate regressed=0 --base a.run --base b.run --candidate d.run >report.txt; echo "status $?"
-grep -E '^(Slower|Others|noise|  regressed)' report.txt
+pgrehearse diff --gate regressed=0 --gate row-mismatches=0 --base a.run --base b.run --candidate d.run >report.txt; echo "status $?"
+grep -E '^(Slower|Others|Rows|        volatile|noise|  regressed)' report.txt
+sed -n '/^OTHER ROW/,/^CHECKS/p' report.txt
 pgrehearse diff --format json --base a.run --base b.run --candidate d.run |
-    jq -c '.noise, .inputs.base.files, .inputs.base.repeats, .inputs.candidate.repeats, .rule.margin_pct'
+    jq -c '.noise, .inputs.base.files, .inputs.base.repeats, .inputs.candidate.repeats, .rule.margin_pct,
+        .totals.volatile_row_mismatches, (.queries[] | select(.volatile) | [.fingerprint, .volatile, .between_runs])'
 
 pgrehearse capture log -o small.trace "$DATA/small.csv" 2>/dev/null
 pgrehearse diff --base a.run --base small.trace --candidate d.run --candidate small.trace |

@@ -1,0 +1,177 @@
+/* The workload by database, user and application. */
+#include "rh_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "diff/result.h"
+#include "diff_fixture.h"
+
+enum { SESSIONS = 8, EACH = 40, CALLS = SESSIONS * EACH };
+
+/* Sessions 1 to 4 are of database "a", the others of "b"; odd ones of user "web"; each has its
+ * application, but for the last one. */
+static const char *write_run(const char *name, uint8_t uuid, double slower_in_b, const char *error)
+{
+    static struct fx_statement s[CALLS];
+    static char applications[SESSIONS][16];
+    for (unsigned i = 0; i < CALLS; i++) {
+        unsigned session = i % SESSIONS;
+        bool in_b = session >= 4;
+        double us = (1000 + (double) (i * 37 % 101)) * (in_b ? slower_in_b : 1);
+        snprintf(applications[session], sizeof applications[session], "app-%u", session + 1);
+        s[i] = (struct fx_statement){
+            .session = 1 + session,
+            .ordinal = 1 + i / SESSIONS,
+            .start_us = 50000 * (int64_t) i,
+            .service_us = (int64_t) us,
+            .sql = "select 1",
+            .sqlstate = in_b && i / SESSIONS == 3 ? error : NULL,
+            .database = in_b ? "b" : "a",
+            .user = session % 2 ? "batch" : "web",
+            .application = session + 1 < SESSIONS ? applications[session] : "",
+        };
+    }
+    struct fx_file f = fx_run(name, uuid, s, CALLS);
+    return fx_write(&f);
+}
+
+static void compare(struct rh_comparison *c, const char *base, const char *candidate,
+                    uint64_t memory_bytes)
+{
+    const struct rh_comparison_options how = {.memory_bytes = memory_bytes};
+    struct rh_trace_file *files[RH_SIDES];
+    struct rh_error err = {0};
+    assert_int_equal(rh_trace_file_open(&files[RH_BASE], base, &err), 0);
+    assert_int_equal(rh_trace_file_open(&files[RH_CANDIDATE], candidate, &err), 0);
+    assert_int_equal(rh_comparison_make(c, files[RH_BASE], files[RH_CANDIDATE], &how, &err), 0);
+}
+
+static const struct rh_dimension_row *row_of(const struct rh_result *r, enum rh_dimension dimension,
+                                             const char *name)
+{
+    const struct rh_dimension_result *d = &r->dimensions[dimension];
+    for (uint32_t i = 0; i < d->count; i++) {
+        if (!d->rows[i].is_other && rh_span_is(d->rows[i].value->name, name)) {
+            return &d->rows[i];
+        }
+    }
+    fail_msg("no %s \"%s\"", rh_dimension_name(dimension), name);
+    return NULL;
+}
+
+static void check(const char *base, const char *candidate, uint64_t memory_bytes)
+{
+    struct rh_comparison c;
+    struct rh_result r;
+    compare(&c, base, candidate, memory_bytes);
+    rh_result_make(&r, &c, NULL);
+
+    assert_int_equal(r.dimensions[RH_BY_DATABASE].count, 2);
+    assert_int_equal(r.dimensions[RH_BY_USER].count, 2);
+    assert_int_equal(r.dimensions[RH_BY_APPLICATION].count, SESSIONS);
+    const struct rh_dimension_row *a = row_of(&r, RH_BY_DATABASE, "a");
+    const struct rh_dimension_row *b = row_of(&r, RH_BY_DATABASE, "b");
+    assert_ptr_equal(b, r.dimensions[RH_BY_DATABASE].rows); /* most time added */
+    assert_int_equal(a->value->calls[RH_BASE], CALLS / 2);
+    assert_int_equal(a->value->errors[RH_CANDIDATE], 0);
+    assert_int_equal(b->value->calls[RH_CANDIDATE], CALLS / 2);
+    assert_int_equal(b->value->errors[RH_CANDIDATE], 4);
+    assert_int_equal(b->value->errors[RH_BASE], 0);
+    assert_int_equal(b->value->timed, CALLS / 2 - 4);
+    assert_string_equal(rh_dimension_verdict(a), "same");
+    assert_string_equal(rh_dimension_verdict(b), "regressed");
+    assert_true(fabs(b->ratio - 1.5) < 0.01);
+    assert_true(fabs(b->time_added_pct - 25) < 1);
+    assert_true(fabs(a->ratio - 1) < 0.01);
+    assert_string_equal(rh_dimension_verdict(row_of(&r, RH_BY_USER, "web")), "regressed");
+    assert_string_equal(rh_dimension_verdict(row_of(&r, RH_BY_APPLICATION, "app-1")), "same");
+    assert_string_equal(rh_dimension_verdict(row_of(&r, RH_BY_APPLICATION, "app-5")), "regressed");
+    assert_string_equal(rh_dimension_verdict(row_of(&r, RH_BY_APPLICATION, "")), "regressed");
+    rh_result_release(&r);
+    fx_close(&c);
+}
+
+static void test_values(void **state)
+{
+    (void) state;
+    const char *base = write_run("base.run", 11, 1, NULL);
+    const char *candidate = write_run("candidate.run", 12, 1.5, "42703");
+    check(base, candidate, 16 << 20);
+    check(base, candidate, 1); /* in several passes, if need be */
+}
+
+/* Beyond the limit values are counted together. */
+static void test_many_values(void **state)
+{
+    (void) state;
+    enum { MANY = 100 };
+    static struct fx_statement s[MANY];
+    static char users[MANY][16];
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(users[i], sizeof users[i], "user-%u", i);
+        s[i] = (struct fx_statement){.session = 1 + i,
+                                     .ordinal = 1,
+                                     .start_us = 1000 * (int64_t) i,
+                                     .service_us = 500,
+                                     .sql = "select 1",
+                                     .user = users[i]};
+    }
+    struct fx_file base = fx_run("many.run", 21, s, MANY), candidate = base;
+    struct rh_comparison c;
+    struct rh_result r;
+    candidate.name = "many-2.run";
+    candidate.uuid = 22;
+    fx_compare(&c, &base, &candidate, 0, 0);
+    rh_result_make(&r, &c, NULL);
+    const struct rh_dimension_result *d = &r.dimensions[RH_BY_USER];
+    uint64_t calls = 0, others = 0;
+    assert_int_equal(d->count, RH_DIMENSION_VALUES_MAX);
+    for (uint32_t i = 0; i < d->count; i++) {
+        calls += d->rows[i].value->calls[RH_BASE];
+        others += d->rows[i].is_other ? d->rows[i].value->calls[RH_BASE] : 0;
+    }
+    assert_int_equal(calls, MANY);
+    assert_int_equal(others, MANY - (RH_DIMENSION_VALUES_MAX - 1));
+    assert_int_equal(r.dimensions[RH_BY_DATABASE].count, 1);
+    assert_int_equal(r.dimensions[RH_BY_APPLICATION].count, 1); /* no session has one */
+    assert_int_equal(r.dimensions[RH_BY_APPLICATION].rows[0].value->name.len, 0);
+    assert_false(r.dimensions[RH_BY_APPLICATION].rows[0].is_other);
+    rh_result_release(&r);
+    fx_close(&c);
+}
+
+/* Session numbers mean something else in another part. */
+static void test_parts_and_sides(void **state)
+{
+    (void) state;
+    struct rh_dimensions d;
+    const struct rh_observation o = {.ref = {.session = 1}, .status = RH_OBSERVED_OK};
+    rh_dimensions_init(&d, 1 << 20);
+    for (int part = 0; part < 2; part++) {
+        const struct rh_span names[RH_DIMENSIONS] = {
+            part ? RH_SPAN_LITERAL("second") : RH_SPAN_LITERAL("first"), RH_SPAN_LITERAL("u")};
+        rh_dimensions_begin_part(&d);
+        assert_false(rh_dimensions_knows(&d, RH_BASE, 1));
+        rh_dimensions_put(&d, RH_BASE, 1, names);
+        assert_true(rh_dimensions_knows(&d, RH_BASE, 1));
+        assert_false(rh_dimensions_knows(&d, RH_CANDIDATE, 1));
+        rh_dimensions_observe(&d, RH_BASE, &o);
+    }
+    assert_int_equal(d.counts[RH_BY_DATABASE], 3);
+    assert_int_equal(d.values[RH_BY_DATABASE][1].calls[RH_BASE], 1);
+    assert_int_equal(d.values[RH_BY_DATABASE][2].calls[RH_BASE], 1);
+    assert_int_equal(d.values[RH_BY_USER][1].calls[RH_BASE], 2);
+    rh_dimensions_release(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_many_values),
+        cmocka_unit_test(test_parts_and_sides),
+    };
+    return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
+}
