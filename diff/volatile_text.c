@@ -41,6 +41,9 @@ static const char *const functions[] = {
 static const char *const choosers[] = {"from",   "where", "join",   "on",    "using",
                                        "having", "limit", "offset", "fetch", "distinct"};
 
+/* These choose by themselves. */
+static const char *const samplers[] = {"tablesample"};
+
 static bool is_one_of(struct rh_span word, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -79,15 +82,15 @@ bool rh_volatile_text(struct rh_span sql)
         struct rh_sql_token after = next(&scan);
         struct rh_span word = rh_span(sql.data + t.start, t.kind == RH_SQL_WORD ? t.len : 0);
         bool called = is_punct(&scan, &after, '(');
+        bool moves =
+            (!qualified && IS_ONE_OF(word, words)) || (called && IS_ONE_OF(word, functions));
+        if ((chooses && moves) || (!qualified && IS_ONE_OF(word, samplers))) {
+            return true;
+        }
         if (!qualified && IS_ONE_OF(word, choosers)) {
             bool conflict =
                 after.len == 8 && strncasecmp(sql.data + after.start, "conflict", 8) == 0;
             chooses |= !conflict;
-        } else if (!qualified && rh_span_is(word, "tablesample")) {
-            return true;
-        } else if (chooses && ((!qualified && IS_ONE_OF(word, words)) ||
-                               (called && IS_ONE_OF(word, functions)))) {
-            return true;
         } else if (is_punct(&scan, &t, ';')) {
             chooses = false;
         }
