@@ -362,6 +362,33 @@ static void test_undecided_says_why(void **state)
     assert_int_equal(world.tests[6].result, RH_TEST_NONE);
 }
 
+/* A tail of too few pairs to test is shown with an interval that holds the truth. */
+static void test_wide_tail(void **state)
+{
+    (void) state;
+    int inside = 0;
+    world_clear();
+    seed = 77;
+    for (int query = 0; query < 100; query++) {
+        for (unsigned i = 0; i < 320; i++) {
+            double base = 1e6 * exp(random_normal() * 0.5);
+            add(query, base, 1.3 * base * exp(random_normal() * 0.05), i / 10);
+        }
+    }
+    for (unsigned i = 0; i < 100; i++) {
+        add(100, 1e6, 1e6, i / 4);
+    }
+    decide(101);
+    for (int query = 0; query < 100; query++) {
+        const struct rh_measure_test *m = &world.tests[query].measures[RH_MEASURE_P95];
+        struct rh_interval ends = rh_query_test_interval(&world.tests[query], RH_MEASURE_P95);
+        assert_true(m->estimated && m->is_wide && !m->tested);
+        inside += ends.low < 1.3 && !(ends.high < 1.3);
+    }
+    assert_in_range(inside, 95, 100);
+    assert_false(world.tests[100].measures[RH_MEASURE_P95].estimated);
+}
+
 static void test_memory_is_bounded(void **state)
 {
     (void) state;
@@ -404,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_first_call),
         cmocka_unit_test(test_undecided_says_why),
         cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_wide_tail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
