@@ -136,19 +136,20 @@ static struct rh_tcp_piece *relax(struct rh_tcp_half *h, struct rh_tcp_piece *p,
     return p;
 }
 
-/* n bytes at `at` of a segment of len bytes are those of p.  A lone byte that differs is a
- * keep-alive's, which means nothing, and gives way to what a segment of more has. */
-static bool meets(struct rh_tcp_piece *p, uint64_t at, const char *bytes, uint64_t n, uint64_t len,
-                  struct rh_wire_counts *counts)
+/* n bytes at `at` of a segment are those of p.  A lone byte that differs is a keep-alive's, which
+ * means nothing, and gives way to what a segment of more has.  Of two lone ones, as the answer to
+ * an SSLRequest is one, the keep-alive's was sent later: it acknowledges more, or came later. */
+static bool meets(struct rh_tcp_piece *p, uint64_t at, const char *bytes, uint64_t n,
+                  const struct rh_tcp_piece *segment, struct rh_wire_counts *counts)
 {
     char *there = p->bytes + (at - p->offset);
     if (p->cut || memcmp(there, bytes, (size_t) n) == 0) {
         return true;
     }
-    if (p->len > 1 && len > 1) {
+    if (p->len > 1 && segment->len > 1) {
         return false;
     }
-    if (p->len == 1) {
+    if (p->len == 1 && (segment->len > 1 || segment->needs < p->needs)) {
         *there = *bytes;
     }
     counts->keepalives++;
@@ -169,7 +170,7 @@ void rh_tcp_half_keep(struct rh_tcp_half *h, const struct rh_tcp_piece *piece, c
             uint64_t n = p->offset + p->len < end ? p->offset + p->len - at : end - at;
             if (!piece->cut) {
                 counts->duplicate_bytes += n;
-                conflict = !meets(p, at, from, n, piece->len, counts) || conflict;
+                conflict = !meets(p, at, from, n, piece, counts) || conflict;
             }
             p = relax(h, p, at, n, piece->needs);
             at += n;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drivers of other languages captured from the wire and replayed on a clone, whose own traffic is captured too: JDBC
 # and Node.js' pg.  What they said is the same, message by message and byte for byte, and the answers are of the same
-# kind.  (replay_wire.sh has psql, pgbench, and what no library says.)
+# kind.  The capture is held against itself mangled, too.  (replay_wire.sh has psql, pgbench, and what no library says.)
 set -u
 # shellcheck source=tests/integration/wire_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/wire_lib.sh"
@@ -50,6 +50,10 @@ server_stop "$data"
 check_run 0 "$RH_BIN/pgrehearse" capture wire -r "$WORK/production.pcap" --server-port "$port" -o "$WORK/t.trace"
 check_run 0 "$RH_BIN/pgrehearse" info --format json "$WORK/t.trace"
 check_equal 'no gap' 0 "$(jq '.[0].gaps | length' "$WORK/out")"
+
+# Mangled: reordered, repeated, cut otherwise, with bytes missing.
+check_run 0 "$RH_BIN/wire_mangled" "$WORK/production.pcap" "$port"
+cat "$WORK/out"
 
 server_start "$SERVER_ROOT/candidate" free || exit 1
 candidate=$SERVER_PORT

@@ -15,6 +15,7 @@ rh_unit_test(test_redactor SOURCES test_redactor.c LINK rh_capture)
 rh_unit_test(test_log_filters SOURCES test_log_filters.c capture_probe.c log_maker.c
     LINK rh_capture)
 rh_unit_test(test_wire_property SOURCES test_wire_property.c LINK rh_wire_testing)
+rh_unit_test(test_wire_variants SOURCES test_wire_variants.c LINK rh_wire_variants)
 rh_unit_test(test_packet SOURCES test_packet.c LINK rh_wire_testing)
 rh_unit_test(test_packet_filter SOURCES test_packet_filter.c LINK rh_wire_testing)
 rh_unit_test(test_wire SOURCES test_wire.c wire_script.c LINK rh_capture)

@@ -392,6 +392,31 @@ static void test_joined_midway(void **state)
                          "1 close closed without Terminate\n");
 }
 
+/* The answers of messages that were not seen are not taken for those of the first that were. */
+static void test_joined_within_a_pipeline(void **state)
+{
+    (void) state;
+    s.joined_midway = true;
+    c_p(&s, "", "select $1");
+    c_b(&s, "", "", "x");
+    c_d(&s, 'P', "");
+    c_e(&s, "", 0);
+    c_s(&s);
+    s_list(&s, "12");
+    s_c(&s, "SAVEPOINT");
+    s_list(&s, "12T");
+    s_rows(&s, 1);
+    s_c(&s, "SELECT 1");
+    s_z(&s, 'T');
+    c_q(&s, "select 3");
+    s_c(&s, "SELECT 0");
+    s_z(&s, 'T');
+    s.no_steps = true;
+    rh_script_expect(&s, "1/1 execute |select $1| (x) -> ? [bk]\n"
+                         "1/2 query |select 3| -> 00000 SELECT rows=0 T [k]\n"
+                         "1 close closed without Terminate\n");
+}
+
 static void test_unasked_messages(void **state)
 {
     (void) state;
@@ -514,6 +539,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_startup_and_encryption, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_protocols, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined_midway, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_joined_within_a_pipeline, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unasked_messages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_message_that_is_not_right, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_large_copy_goes_out_early, setup, teardown),

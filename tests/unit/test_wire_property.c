@@ -8,95 +8,6 @@
 #include "tests/wire/wire_judge.h"
 #include "tests/wire/wire_mangle.h"
 
-static const struct wire_link ethernet = {"Ethernet", .type = RH_LINK_ETHERNET};
-
-static const struct wire_link links[] = {
-    {"Ethernet with padding", .type = RH_LINK_ETHERNET, .padding = 6},
-    {"VLAN", .type = RH_LINK_ETHERNET, .tags = 1},
-    {"QinQ, IPv6", .type = RH_LINK_ETHERNET, .tags = 2, .ipv6 = true},
-    {"three tags, IPv4 options", .type = RH_LINK_ETHERNET, .tags = 3, .extended = true},
-    {"cooked", .type = RH_LINK_SLL},
-    {"cooked 2 with a tag, IPv6", .type = RH_LINK_SLL2, .tags = 1, .ipv6 = true},
-    {"loopback", .type = RH_LINK_NULL},
-    {"loopback, IPv6", .type = RH_LINK_NULL, .ipv6 = true},
-    {"OpenBSD's loopback, IPv6", .type = RH_LINK_LOOP, .ipv6 = true},
-    {"raw", .type = RH_LINK_RAW},
-    {"raw, IPv6 extension headers", .type = RH_LINK_RAW, .ipv6 = true, .extended = true},
-    {"IPv4", .type = RH_LINK_IPV4},
-    {"IPv6", .type = RH_LINK_IPV6, .ipv6 = true},
-    {"no length in the header", .type = RH_LINK_ETHERNET, .no_length = true},
-    {"no length, IPv6", .type = RH_LINK_ETHERNET, .ipv6 = true, .no_length = true},
-    {"IPv4 fragments", .type = RH_LINK_ETHERNET, .fragment = 104},
-    {"IPv6 fragments", .type = RH_LINK_ETHERNET, .ipv6 = true, .fragment = 104, .extended = true},
-};
-
-enum { LINKS = sizeof links / sizeof *links };
-
-enum mangling {
-    M_NONE,
-    M_REORDER,
-    M_DUPLICATE,
-    M_SPLIT,
-    M_SPLIT_SMALL,
-    M_OVERLAP,
-    M_KEEPALIVE,
-    M_SHIFT_CLIENT,
-    M_SHIFT_SERVER,
-    M_CLIENT_FIRST,
-    M_SERVER_FIRST,
-    M_SYN_AGAIN,
-    M_ALL,
-    M_COUNT,
-};
-
-static void mangle(struct wire_talk *t, enum mangling how, struct wire_random *r)
-{
-    switch (how) {
-    case M_REORDER:
-        wire_mangle_reorder(t, r, 5);
-        break;
-    case M_DUPLICATE:
-        wire_mangle_duplicate(t, r);
-        break;
-    case M_SPLIT:
-        wire_mangle_split(t, r, 500);
-        break;
-    case M_SPLIT_SMALL:
-        wire_mangle_split(t, r, 1);
-        break;
-    case M_OVERLAP:
-        wire_mangle_overlap(t, r);
-        break;
-    case M_KEEPALIVE:
-        wire_mangle_keepalive(t, r);
-        break;
-    case M_SHIFT_CLIENT:
-        wire_mangle_shift(t, RH_TCP_CLIENT, 20000000);
-        break;
-    case M_SHIFT_SERVER:
-        wire_mangle_shift(t, RH_TCP_SERVER, 700000000);
-        break;
-    case M_CLIENT_FIRST:
-        wire_mangle_one_by_one(t, RH_TCP_CLIENT);
-        break;
-    case M_SERVER_FIRST:
-        wire_mangle_one_by_one(t, RH_TCP_SERVER);
-        break;
-    case M_SYN_AGAIN:
-        wire_mangle_resend_syn(t);
-        break;
-    case M_ALL:
-        wire_mangle_split(t, r, 900);
-        wire_mangle_overlap(t, r);
-        wire_mangle_reorder(t, r, 4);
-        wire_mangle_keepalive(t, r);
-        wire_mangle_duplicate(t, r);
-        break;
-    default:
-        break;
-    }
-}
-
 static void make(struct wire_talk *t, struct wire_random *r, bool alternating, uint32_t most)
 {
     struct wire_shape shape = {
@@ -149,16 +60,20 @@ static void expect_turns(const struct wire_judge *j, const char *what, unsigned 
 }
 
 /* Segments beyond 64 KiB too, but not in ever so many pieces. */
-static void run_lossless(unsigned seed, enum mangling how, bool alternating,
+static void run_lossless(unsigned seed, enum wire_mangling how, bool alternating,
                          const struct wire_link *link, enum wire_format format, bool swapped)
 {
     struct wire_random r = {seed};
     struct wire_talk talk;
     struct wire_judge judge;
     struct rh_wire_options options = rh_wire_options_default();
-    bool many = how == M_SPLIT_SMALL || how == M_SPLIT || how == M_ALL;
-    make(&talk, &r, alternating, how == M_SPLIT_SMALL ? 30 : seed % 7 || many ? 3000 : 90000);
-    mangle(&talk, how, &r);
+    bool many =
+        how == WIRE_MANGLE_SPLIT_SMALL || how == WIRE_MANGLE_SPLIT || how == WIRE_MANGLE_ALL;
+    make(&talk, &r, alternating,
+         how == WIRE_MANGLE_SPLIT_SMALL ? 30
+         : seed % 7 || many             ? 3000
+                                        : 90000);
+    wire_mangle(&talk, how, &r);
     wire_judge_init(&judge, &talk);
     wire_judge_talk(&judge, link, format, swapped, 0, &options);
     char what[100];
@@ -175,9 +90,9 @@ static void test_mangled_without_loss(void **state)
 {
     (void) state;
     for (unsigned seed = 1; seed <= 12; seed++) {
-        for (enum mangling how = 0; how < M_COUNT; how++) {
-            run_lossless(seed, how, true, &ethernet, WIRE_PCAP_US, false);
-            run_lossless(seed + 100, how, false, &ethernet, WIRE_PCAP_NS, false);
+        for (enum wire_mangling how = 0; how < WIRE_MANGLE_COUNT; how++) {
+            run_lossless(seed, how, true, &wire_links[0], WIRE_PCAP_US, false);
+            run_lossless(seed + 100, how, false, &wire_links[0], WIRE_PCAP_NS, false);
         }
     }
 }
@@ -185,9 +100,9 @@ static void test_mangled_without_loss(void **state)
 static void test_every_link(void **state)
 {
     (void) state;
-    for (unsigned i = 0; i < LINKS; i++) {
-        run_lossless(200 + i, M_NONE, true, &links[i], WIRE_PCAP_US, i % 2);
-        run_lossless(300 + i, M_ALL, true, &links[i], WIRE_NG_NS, i % 2);
+    for (unsigned i = 0; i < WIRE_LINK_COUNT; i++) {
+        run_lossless(200 + i, WIRE_MANGLE_NONE, true, &wire_links[i], WIRE_PCAP_US, i % 2);
+        run_lossless(300 + i, WIRE_MANGLE_ALL, true, &wire_links[i], WIRE_NG_NS, i % 2);
     }
 }
 
@@ -195,8 +110,8 @@ static void test_every_format(void **state)
 {
     (void) state;
     for (enum wire_format format = 0; format < WIRE_FORMAT_COUNT; format++) {
-        run_lossless(400, M_REORDER, true, &ethernet, format, false);
-        run_lossless(401, M_DUPLICATE, true, &ethernet, format, true);
+        run_lossless(400, WIRE_MANGLE_REORDER, true, &wire_links[0], format, false);
+        run_lossless(401, WIRE_MANGLE_DUPLICATE, true, &wire_links[0], format, true);
     }
 }
 
@@ -240,7 +155,7 @@ static void test_dropped_segments(void **state)
             wire_mangle_reorder(&talk, &r, 3);
         }
         wire_judge_init(&judge, &talk);
-        wire_judge_talk(&judge, &ethernet, WIRE_PCAP_NS, false, 0, &options);
+        wire_judge_talk(&judge, &wire_links[0], WIRE_PCAP_NS, false, 0, &options);
         expect_marked(&judge, "dropped segments", seed, gap[0], gap[1]);
         assert_int_equal(judge.end, RH_TCP_END_FIN);
         wire_judge_release(&judge);
@@ -265,9 +180,9 @@ static void test_cut_packets(void **state)
             uint32_t len = talk.truth[i].len;
             gap[talk.truth[i].side] += len > there ? len - there : 0;
         }
-        mangle(&talk, seed % 3 ? M_NONE : M_REORDER, &r);
+        wire_mangle(&talk, seed % 3 ? WIRE_MANGLE_NONE : WIRE_MANGLE_REORDER, &r);
         wire_judge_init(&judge, &talk);
-        wire_judge_talk(&judge, &ethernet, WIRE_PCAP_US, false, snaplen, &options);
+        wire_judge_talk(&judge, &wire_links[0], WIRE_PCAP_US, false, snaplen, &options);
         expect_marked(&judge, "cut packets", seed, gap[0], gap[1]);
         assert_int_equal(judge.counts.cut_bytes, gap[0] + gap[1]);
         wire_judge_release(&judge);
@@ -288,7 +203,7 @@ static void test_one_sided(void **state)
         make(&talk, &r, true, 3000);
         wire_mangle_drop_side(&talk, gone);
         wire_judge_init(&judge, &talk);
-        wire_judge_talk(&judge, &ethernet, WIRE_PCAP_US, false, 0, &options);
+        wire_judge_talk(&judge, &wire_links[0], WIRE_PCAP_US, false, 0, &options);
         assert_string_equal(judge.fault, "");
         assert_int_equal(judge.at[!gone], talk.stream[!gone].len);
         assert_int_equal(judge.gap_bytes[!gone], 0);
@@ -323,7 +238,7 @@ static void test_joined_midway(void **state)
                 }
             }
         }
-        wire_judge_talk(&judge, &ethernet, WIRE_PCAP_US, false, 0, &options);
+        wire_judge_talk(&judge, &wire_links[0], WIRE_PCAP_US, false, 0, &options);
         if (left) {
             expect_marked(&judge, "joined midway", seed, 0, 0);
             assert_true(judge.info.joined_midway);
@@ -348,7 +263,7 @@ static void test_conflicts(void **state)
         make(&talk, &r, true, 300);
         wire_mangle_conflict(&talk, &r);
         wire_judge_init(&judge, &talk);
-        wire_judge_talk(&judge, &ethernet, WIRE_PCAP_US, false, 0, &options);
+        wire_judge_talk(&judge, &wire_links[0], WIRE_PCAP_US, false, 0, &options);
         expect_marked(&judge, "other bytes", seed, 0, 0);
         conflicts += judge.counts.conflicts;
         wire_judge_release(&judge);
@@ -372,7 +287,7 @@ static void test_small_budget(void **state)
         wire_mangle_one_by_one(&talk, RH_TCP_CLIENT);
         wire_judge_init(&judge, &talk);
         judge.causal = false;
-        wire_judge_talk(&judge, &ethernet, WIRE_PCAP_US, false, 0, &options);
+        wire_judge_talk(&judge, &wire_links[0], WIRE_PCAP_US, false, 0, &options);
         assert_string_equal(judge.fault, "");
         assert_int_equal(judge.at[0], talk.stream[0].len);
         assert_in_range(judge.at[1], talk.stream[1].len, talk.stream[1].len + 1);

@@ -4,6 +4,27 @@
 
 enum { FRAME_MAX = 1 << 20, PROTOCOL_TCP = 6, PROTOCOL_DESTINATION = 60 };
 
+const struct wire_link wire_links[WIRE_LINK_COUNT] = {
+    {"Ethernet", .type = RH_LINK_ETHERNET},
+    {"Ethernet with padding", .type = RH_LINK_ETHERNET, .padding = 6},
+    {"VLAN", .type = RH_LINK_ETHERNET, .tags = 1},
+    {"QinQ, IPv6", .type = RH_LINK_ETHERNET, .tags = 2, .ipv6 = true},
+    {"three tags, IPv4 options", .type = RH_LINK_ETHERNET, .tags = 3, .extended = true},
+    {"cooked", .type = RH_LINK_SLL},
+    {"cooked 2 with a tag, IPv6", .type = RH_LINK_SLL2, .tags = 1, .ipv6 = true},
+    {"loopback", .type = RH_LINK_NULL},
+    {"loopback, IPv6", .type = RH_LINK_NULL, .ipv6 = true},
+    {"OpenBSD's loopback, IPv6", .type = RH_LINK_LOOP, .ipv6 = true},
+    {"raw", .type = RH_LINK_RAW},
+    {"raw, IPv6 extension headers", .type = RH_LINK_RAW, .ipv6 = true, .extended = true},
+    {"IPv4", .type = RH_LINK_IPV4},
+    {"IPv6", .type = RH_LINK_IPV6, .ipv6 = true},
+    {"no length in the header", .type = RH_LINK_ETHERNET, .no_length = true},
+    {"no length, IPv6", .type = RH_LINK_ETHERNET, .ipv6 = true, .no_length = true},
+    {"IPv4 fragments", .type = RH_LINK_ETHERNET, .fragment = 104},
+    {"IPv6 fragments", .type = RH_LINK_ETHERNET, .ipv6 = true, .fragment = 104, .extended = true},
+};
+
 static void add_repeated(struct rh_buf *b, uint8_t byte, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -21,6 +21,10 @@ struct wire_link {
     uint32_t fragment; /* bytes of payload a fragment, a multiple of 8; 0: whole */
 };
 
+/* Ethernet first, then every other kind that is known, with tags, extensions, fragments. */
+enum { WIRE_LINK_COUNT = 18 };
+extern const struct wire_link wire_links[WIRE_LINK_COUNT];
+
 /* Frames are handed on one by one; `original` is their length on the wire. */
 typedef void wire_frame_sink(void *context, struct rh_span frame, int64_t time_ns);
 
