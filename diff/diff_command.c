@@ -30,6 +30,8 @@ struct diff_options {
     struct rh_str_list files[RH_SIDES]; /* --base, --candidate */
     struct rh_str_list gates;
     const char *gates_file;
+    const char *plans_file;
+    struct rh_plan_texts plans; /* of that file */
     uint32_t limit;
     uint64_t memory_bytes;
     bool quiet;
@@ -93,6 +95,9 @@ static const struct rh_opt options[] = {
      "test queries even when the rehearsal is invalid", NULL},
     {"with-examples", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(with_examples),
      "in html: show some statements as they were sent, with\ntheir literals", NULL},
+    {"plans", 0, RH_OPT_ARG, "FILE", rh_opt_string, AT(plans_file),
+     "in text, markdown and html: show the plans that pgrehearse\nexplain put into this report",
+     NULL, "*.json"},
     {"limit", 'n', RH_OPT_ARG, "N", rh_opt_number, AT(limit),
      "rows of each table of text and markdown, and of junit's\ncases of queries that did not "
      "regress; 0: none [default: 20]",
@@ -198,6 +203,10 @@ static int check_rule(const struct diff_options *o, struct rh_error *err)
     if (o->with_examples && o->format->write != rh_report_html) {
         return rh_error_set(err, RH_ERR_USAGE, "--with-examples is for --format html");
     }
+    if (o->plans_file && o->format->write != rh_report_text &&
+        o->format->write != rh_report_markdown && o->format->write != rh_report_html) {
+        return rh_error_set(err, RH_ERR_USAGE, "--plans is for text, markdown and html");
+    }
     if (o->effect_pct < o->margin_pct) {
         return rh_error_set(err, RH_ERR_USAGE,
                             "the effect that counts (--effect, %g %%) is less than the noise "
@@ -242,6 +251,7 @@ static int report_comparison(const struct diff_options *o, struct rh_gate_list *
     rh_server_differences_make(&servers, rh_trace_file_header(c->file[RH_BASE]),
                                rh_trace_file_header(c->file[RH_CANDIDATE]));
     report.servers = &servers;
+    report.plans = o->plans_file ? &o->plans : NULL;
     struct rh_example_texts examples = {0};
     int rc = 0;
     if (o->with_examples) {
@@ -333,6 +343,10 @@ static int compare_files(const struct diff_options *o, struct rh_gate_list *gate
 static int check_output(const struct diff_options *o, const struct rh_str_list files[RH_SIDES],
                         struct rh_error *err)
 {
+    if (o->plans_file && rh_outfile_is_same(o->output, o->plans_file)) {
+        return rh_error_set(err, RH_ERR_USAGE, "\"%s\" holds the plans: name another file with -o",
+                            o->output);
+    }
     bool is_input = false;
     for (int side = 0; side < RH_SIDES; side++) {
         for (size_t i = 0; i < files[side].count; i++) {
@@ -380,15 +394,20 @@ static int choose_files(struct rh_str_list files[RH_SIDES], const struct diff_op
     return 0;
 }
 
+static int read_plans(struct diff_options *o, struct rh_error *err)
+{
+    return o->plans_file ? rh_plan_texts_read(&o->plans, o->plans_file, err) : 0;
+}
+
 static int run(void *target, const struct rh_str_list *operands)
 {
-    const struct diff_options *o = target;
+    struct diff_options *o = target;
     struct rh_str_list files[RH_SIDES];
     struct rh_gate_list gates = {.count = 0};
     struct rh_error err = {0};
     int status = -1;
     if (choose_files(files, o, operands, &err) == 0 && check_output(o, files, &err) == 0 &&
-        check_rule(o, &err) == 0 && read_gates(&gates, o, &err) == 0) {
+        check_rule(o, &err) == 0 && read_gates(&gates, o, &err) == 0 && read_plans(o, &err) == 0) {
         status = compare_files(o, &gates, files, &err);
     }
     if (status < 0) {
@@ -413,6 +432,7 @@ int rh_diff_main(int argc, char **argv)
     int status = rh_opt_run(&command, argc, argv, &o, run);
     rh_str_list_release(&o.files[RH_BASE]);
     rh_str_list_release(&o.files[RH_CANDIDATE]);
+    rh_plan_texts_release(&o.plans);
     rh_str_list_release(&o.gates);
     return status;
 }

@@ -1,6 +1,6 @@
 # The style and the scripts of the HTML report become arrays in a source file.  The order is that in
 # which they are put together.
-set(rh_html_files format dom model overview impact scatter timeline dimensions detail queries errors main)
+set(rh_html_files format dom model overview impact scatter timeline dimensions plans detail queries errors main)
 list(TRANSFORM rh_html_files REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/html/\\1.js"
     OUTPUT_VARIABLE rh_html_scripts)
 set(rh_html_style "${CMAKE_CURRENT_SOURCE_DIR}/html/page.css")

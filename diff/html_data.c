@@ -274,6 +274,7 @@ void rh_html_data(const struct rh_report *report, struct rh_report_sink *sink)
     put_queries(&w, &plan);
     put_details(&w, &plan);
     put_errors(&w);
+    rh_json_plan_texts(&w.json, report->plans);
     rh_json_close(&w.json);
     flush(&w);
     plan_release(&plan);

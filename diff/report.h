@@ -16,6 +16,7 @@
 #include "diff/example_texts.h"
 #include "diff/gates.h"
 #include "diff/inputs.h"
+#include "diff/plan_texts.h"
 #include "diff/result.h"
 #include "diff/server_difference.h"
 
@@ -29,6 +30,7 @@ struct rh_report {
                        did not regress */
     bool colour;    /* text: escape sequences for emphasis */
     const struct rh_server_differences *servers; /* NULL: not known */
+    const struct rh_plan_texts *plans;           /* text, Markdown, HTML; NULL: none */
     const struct rh_example_texts *examples; /* HTML: statements with their literals; NULL: none */
 };
 

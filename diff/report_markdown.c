@@ -316,6 +316,45 @@ static void servers_table(struct page *p)
     rh_buf_release(&name);
 }
 
+static void plan_row(struct page *p, const struct rh_query *q, const struct rh_plan_text *plan)
+{
+    rh_buf_addf(&p->row, "\n`%016" PRIx64 "`%s\n", q->fingerprint,
+                plan->differ ? ": the plans **differ**" : "");
+    for (int side = 0; side < RH_SIDES; side++) {
+        rh_buf_addf(&p->row, "\n%s:\n\n<pre>", side == RH_BASE ? "Base" : "Candidate");
+        /* An empty line would end the element. */
+        for (const char *at = plan->text[side]; *at; at += strspn(at, "\n")) {
+            size_t len = strcspn(at, "\n");
+            rh_escape_xml(&p->row, rh_span(at, len));
+            rh_buf_add_byte(&p->row, '\n');
+            at += len;
+        }
+        rh_buf_add_cstr(&p->row, "</pre>\n");
+    }
+}
+
+static void plans_section(struct page *p)
+{
+    const struct rh_plan_texts *plans = p->report->plans;
+    if (!plans) {
+        return;
+    }
+    open_details(p, "Plans, queries", plans->count);
+    for (uint32_t i = 0; i < p->result->query_count; i++) {
+        const struct rh_query_result *row = &p->result->queries[i];
+        const struct rh_plan_text *plan =
+            row->is_other ? NULL : rh_plan_texts_find(plans, row->query->fingerprint);
+        if (plan) {
+            plan_row(p, row->query, plan);
+            if (!put_row(p)) {
+                rh_buf_add_cstr(p->out, "\n... and more, in the page and the JSON\n");
+                break;
+            }
+        }
+    }
+    close_details(p);
+}
+
 int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *sink)
 {
     struct page p = {.report = report, .result = report->result, .out = &sink->buf};
@@ -339,6 +378,7 @@ int rh_report_markdown(const struct rh_report *report, struct rh_report_sink *si
     query_table(&p, RH_QUERY_IMPROVED, "Faster queries", true);
     query_table(&p, RH_QUERY_UNDECIDED, "Undecided queries", true);
     error_table(&p, false);
+    plans_section(&p);
     gates_table(&p);
     checks_table(&p);
     rh_buf_release(&p.row);

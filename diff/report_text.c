@@ -207,6 +207,7 @@ int rh_report_text(const struct rh_report *report, struct rh_report_sink *sink)
     rh_page_header(&p);
     rh_page_servers(&p);
     rh_page_queries(&p);
+    rh_page_plans(&p);
     rh_page_errors(&p);
     page_missing(&p);
     page_rows(&p);

@@ -38,6 +38,7 @@ void rh_page_checks(struct rh_text_page *p);
 void rh_page_header(struct rh_text_page *p);  /* text_header.c */
 void rh_page_servers(struct rh_text_page *p); /* text_servers.c */
 void rh_page_queries(struct rh_text_page *p); /* text_queries.c */
+void rh_page_plans(struct rh_text_page *p);   /* text_plans.c */
 void rh_page_dimensions(struct rh_text_page *p);
 void rh_page_errors(struct rh_text_page *p); /* text_errors.c */
 

@@ -108,5 +108,5 @@ _pgrehearse()
 
 case ${BASH_SOURCE[0]##*/} in
 pgrehearse | pgrehearse-*) complete -F _pgrehearse "${BASH_SOURCE[0]##*/}" ;;
-*) complete -F _pgrehearse pgrehearse pgrehearse-{capture,replay,diff,nullserver,calibrate} ;;
+*) complete -F _pgrehearse pgrehearse pgrehearse-{capture,replay,diff,explain,nullserver,calibrate} ;;
 esac

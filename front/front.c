@@ -15,8 +15,9 @@ struct front_command {
 };
 
 static const struct front_command commands[] = {
-    {"capture", NULL},     {"replay", NULL},    {"diff", NULL},       {"info", rh_info_run},
-    {"show", rh_show_run}, {"calibrate", NULL}, {"nullserver", NULL}, {NULL, NULL},
+    {"capture", NULL},     {"replay", NULL},      {"diff", NULL},
+    {"info", rh_info_run}, {"show", rh_show_run}, {"explain", NULL},
+    {"calibrate", NULL},   {"nullserver", NULL},  {NULL, NULL},
 };
 
 static const struct rh_opt no_options[] = {{0}};
@@ -33,6 +34,7 @@ static const struct rh_opt_command front_help = {
         "  capture wire    make a trace from packets: live, or of capture files\n"
         "  replay          play a trace on a server; what came of it goes to a run file\n"
         "  diff            compare two runs, or a run and its trace\n"
+        "  explain         the plans of the queries that got slower, from both servers\n"
         "  info            what traces and runs hold\n"
         "  show            their records as JSON lines\n"
         "  calibrate       what this host can drive, by replaying a trace on a null server\n"

@@ -161,7 +161,7 @@ function describe(query) {
         html("p", {}, html("strong", {class: query.tone}, query.word), reason, " ",
             html("code", {}, query.fingerprint || "")),
         html("p", {}, html("code", {}, query.sql + (query.sql_cut ? "..." : ""))),
-        facts(query),
+        facts(query), plans(query),
         detail ? [sidesKey(), html("div", {class: "plots"},
             [quantiles(detail), ratioHistogram(detail), ratioOverTime(detail)].filter(Boolean)),
         tests(detail), example("Slowed most", detail.worst), example("First call", detail.example)]

@@ -8,7 +8,7 @@
 packages_of() {
     case $1 in
     build) echo build-essential cmake ninja-build pkg-config libzstd-dev zlib1g-dev libxxhash-dev \
-        libpcre2-dev libpcap-dev libpq-dev libssl-dev ;;
+        libpcre2-dev libpcap-dev libpq-dev libssl-dev libjansson-dev ;;
     server) echo postgresql ;;
     tests) echo libcmocka-dev libmsgpack-dev clang libclang-rt-dev clang-format clang-tidy jq gzip zstd openssl procps \
         valgrind git ca-certificates mandoc man-db libxml2-utils \

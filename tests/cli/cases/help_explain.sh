@@ -1,0 +1,1 @@
+pgrehearse explain --help
