@@ -5,7 +5,7 @@ function plans(query) {
     if (!found) {
         return null;
     }
-    const side = (name) => html("figure", {}, html("figcaption", {}, `Plan of the ${name}`),
+    const side = (name) => html("figure", {class: "planned"}, html("figcaption", {}, `Plan of the ${name}`),
         html("pre", {class: "plan", tabindex: 0, role: "region", "aria-label": `Plan of the ${name}`},
             found[name].split("\n").map(visible).join("\n")));
     return html("div", {},
