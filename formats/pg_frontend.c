@@ -186,7 +186,7 @@ int rh_pg_target_decode(struct rh_span body, char *object, struct rh_span *name)
 {
     struct cursor c = cursor_over(body);
     struct rh_span kind = take(&c, 1);
-    *object = kind.data ? kind.data[0] : '\0';
+    *object = kind.len > 0 ? kind.data[0] : '\0';
     *name = take_string(&c);
     return verdict(&c) != 0 || (*object != 'S' && *object != 'P') ? -1 : 0;
 }
