@@ -19,6 +19,7 @@ struct rh_wire_capture *rh_wire_capture_new(const struct rh_capture_sink *sink,
     c->limits.session_bytes =
         c->limits.session_bytes ? c->limits.session_bytes : session_bytes_default;
     c->limits.bytes = c->limits.bytes ? c->limits.bytes : bytes_default;
+    c->names_room.max_bytes = c->limits.names_bytes ? c->limits.names_bytes : bytes_default;
     rh_map_init(&c->keys);
     rh_buf_init(&c->masked, TEXT_BYTES_MAX);
     rh_buf_init(&c->redacted, TEXT_BYTES_MAX);
@@ -69,7 +70,7 @@ static void *open_connection(void *context, const struct rh_tcp_connection_info 
     rh_buf_init(&s->startup, STARTUP_BYTES_MAX);
     rh_buf_init(&s->application, STARTUP_BYTES_MAX);
     rh_buf_init(&s->application_next, STARTUP_BYTES_MAX);
-    rh_wire_names_init(&s->names);
+    rh_wire_names_init(&s->names, &c->names_room);
     rh_pg_wire_init(&s->wire, info->joined_midway, rh_wire_session_event, s);
     c->counts.connections++;
     rh_wire_keep_connection(s);
@@ -139,6 +140,7 @@ int rh_wire_capture_finish(struct rh_wire_capture *c, int64_t time_ns, struct rh
               c->counts.sessions_unknown);
     put_total(c, time_ns, "cancel requests of sessions that were not captured",
               c->counts.cancels_unlinked);
+    c->counts.forgotten = c->names_room.forgotten;
     return rh_wire_capture_check(c, err);
 }
 

@@ -34,6 +34,7 @@ struct rh_wire_server {
 struct rh_wire_limits {
     size_t session_bytes; /* that wait for answers, of one session; 0: 64 MiB */
     size_t bytes;         /* of all; 0: 1 GiB */
+    size_t names_bytes;   /* of the prepared statements of all; 0: 1 GiB */
 };
 
 struct rh_wire_capture_counts {
@@ -57,6 +58,7 @@ struct rh_wire_capture_counts {
     uint64_t gaps;
     uint64_t bytes_lost;  /* where it is known how many */
     uint64_t anomalies;   /* answers that did not fit */
+    uint64_t forgotten;   /* prepared statements, for want of room */
     uint64_t messages[2]; /* by enum rh_pg_side */
     /* Of the filters. */
     uint64_t filtered; /* statements left out of sessions that are kept, or would be */

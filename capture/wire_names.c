@@ -7,9 +7,9 @@
 
 enum { BYTES_MAX = 1 << 30, BYTES_KEEP = 4096 };
 
-void rh_wire_names_init(struct rh_wire_names *n)
+void rh_wire_names_init(struct rh_wire_names *n, struct rh_wire_names_room *room)
 {
-    *n = (struct rh_wire_names){0};
+    *n = (struct rh_wire_names){.room = room};
     rh_map_init(&n->named);
     rh_buf_init(&n->unnamed_bytes, BYTES_MAX);
 }
@@ -61,6 +61,11 @@ static size_t bytes_of(const struct rh_wire_prepared *p)
     return sizeof *p + p->name.len + p->text.len + p->types.len;
 }
 
+static size_t room_left(const struct rh_wire_names_room *room)
+{
+    return room->bytes < room->max_bytes ? room->max_bytes - room->bytes : 0;
+}
+
 static struct rh_span lay(char **at, struct rh_span s)
 {
     if (!s.data) {
@@ -98,14 +103,20 @@ void rh_wire_names_put(struct rh_wire_names *n, const struct rh_wire_prepared *p
     if (p->text.len > RH_WIRE_STATEMENT_BYTES_MAX) {
         return;
     }
-    if (n->named.count >= RH_WIRE_NAMES_MAX) {
+    if (n->named.count >= RH_WIRE_NAMES_MAX || bytes_of(p) > room_left(n->room)) {
+        n->room->forgotten += n->named.count;
         rh_wire_names_remove_all(n);
+    }
+    if (bytes_of(p) > room_left(n->room)) {
+        n->room->forgotten++;
+        return;
     }
     struct rh_wire_prepared *copy = rh_malloc(bytes_of(p));
     char *at = (char *) (copy + 1);
     *copy = (struct rh_wire_prepared){
         .name = lay(&at, p->name), .text = lay(&at, p->text), .types = lay(&at, p->types)};
     n->named_bytes += bytes_of(copy);
+    n->room->bytes += bytes_of(copy);
     rh_map_put(&n->named, rh_hash(p->name), copy);
 }
 
@@ -116,8 +127,11 @@ void rh_wire_names_remove(struct rh_wire_names *n, struct rh_span name)
         return;
     }
     struct rh_wire_prepared *p = rh_map_remove(&n->named, rh_hash(name));
-    n->named_bytes -= p ? bytes_of(p) : 0;
-    rh_free(p);
+    if (p) {
+        n->named_bytes -= bytes_of(p);
+        n->room->bytes -= bytes_of(p);
+        rh_free(p);
+    }
 }
 
 void rh_wire_names_remove_all(struct rh_wire_names *n)
@@ -129,6 +143,7 @@ void rh_wire_names_remove_all(struct rh_wire_names *n)
     }
     rh_map_release(&n->named);
     rh_map_init(&n->named);
+    n->room->bytes -= n->named_bytes;
     n->named_bytes = 0;
     n->has_unnamed = false;
 }

@@ -29,7 +29,8 @@ struct rh_wire_capture {
     struct rh_wire_capture_counts counts;
     struct rh_wire_server server;
     uint32_t last_number;
-    size_t waiting_bytes;             /* of all sessions */
+    size_t waiting_bytes; /* of all sessions */
+    struct rh_wire_names_room names_room;
     struct rh_map keys;               /* hash of address, pid and key -> session */
     struct rh_wire_group *unused;     /* groups for the next messages */
     struct rh_capture_filter *filter; /* NULL: all is wanted */

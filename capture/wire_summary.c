@@ -152,6 +152,7 @@ static void print_missing(const struct rh_wire_summary *m, FILE *out)
         {p->datagrams_incomplete, "IP datagrams of which a fragment is missing"},
         {c->cancels_unlinked, "cancel requests of sessions that were not captured"},
         {c->anomalies, "answers that did not fit"},
+        {c->forgotten, "prepared statements forgotten for want of memory"},
     };
     rh_summary_rows("missing", rows, COUNT_OF(rows), out);
 }
@@ -214,6 +215,7 @@ void rh_wire_summary_note(const struct rh_wire_summary *m, struct rh_trace_write
     rh_summary_note(w, "sessions_of_other_servers", m->server->elsewhere);
     rh_summary_note(w, "cancel_requests_unlinked", c->cancels_unlinked);
     rh_summary_note(w, "answers_that_did_not_fit", c->anomalies);
+    rh_summary_note(w, "prepared_statements_forgotten", c->forgotten);
     rh_summary_note(w, "filtered_statements", c->filtered);
     rh_summary_note(w, "filtered_sessions", c->sessions_filtered);
     rh_summary_note(w, "filtered_sessions_unknown", c->sessions_unknown);

@@ -74,7 +74,7 @@ static void take_end(void *context, uint32_t number)
 static bool play(struct sight *s, const uint8_t *data, size_t size, bool midway, size_t piece)
 {
     const struct rh_capture_sink sink = {s, take_session, take_record, take_end};
-    const struct rh_wire_limits limits = {.session_bytes = 64 * 1024};
+    const struct rh_wire_limits limits = {.session_bytes = 64 * 1024, .names_bytes = 1024};
     struct rh_tcp_sink tcp;
     struct rh_tcp_connection_info info = {.opened_ns = 1, .joined_midway = midway};
     bool whole = true;
@@ -104,6 +104,7 @@ static bool play(struct sight *s, const uint8_t *data, size_t size, bool midway,
     rh_fuzz_require(rh_wire_capture_finish(c, now_ns + 2, NULL) == 0, "the sink takes all");
     rh_fuzz_require(c->waiting_bytes == 0, "nothing is left behind");
     rh_fuzz_require(c->keys.count == 0, "no key is left behind");
+    rh_fuzz_require(c->names_room.bytes == 0, "no statement is left behind");
     const struct rh_wire_capture_counts *counts = rh_wire_capture_counts(c);
     /* Where the stream was given up for what it holds, the pieces decide how much is passed over.
      */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "capture/wire_names.h"
 #include "formats/pg_frontend.h"
 #include "wire_script.h"
 
@@ -359,6 +360,44 @@ static void test_other_protocols(void **state)
     rh_script_expect(&s, "0 gap connections of another protocol: 1\n");
 }
 
+/* Executions of what is forgotten are told, and can be replayed: their Parse was told before. */
+static void test_the_room_of_prepared_statements(void **state)
+{
+    (void) state;
+    static const char *const names[] = {"a", "b", "a"};
+    s.limits.names_bytes = sizeof(struct rh_wire_prepared) + sizeof("a") + sizeof("select 1");
+    login();
+    c_p(&s, "a", "select 1");
+    c_p(&s, "b", "select 2");
+    c_s(&s);
+    s_list(&s, "11");
+    s_z(&s, 'I');
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (i == 2) { /* beyond the room by itself */
+            c_p(&s, "c", "select a_text_that_is_too_long_for_the_room_of_this_capture");
+            s_list(&s, "1");
+        }
+        c_b(&s, "", names[i], NULL);
+        c_e(&s, "", 0);
+        c_s(&s);
+        s_list(&s, "2");
+        s_c(&s, "SELECT 1");
+        s_z(&s, 'I');
+    }
+    c_x(&s);
+    s.no_steps = true;
+    rh_script_expect(&s, "1 open\n"
+                         "1/1 protocol s:a |select 1| -> 00000 [b]\n"
+                         "1/2 protocol s:b |select 2| -> 00000 I [e]\n"
+                         "1/3 execute s:a -> 00000 SELECT rows=1 I [be]\n"
+                         "1/4 execute s:b |select 2| -> 00000 SELECT rows=1 I [be]\n"
+                         "1/5 protocol s:c |select a_text_that_is_too_long_for_the_room_of_this_"
+                         "capture| -> 00000 [b]\n"
+                         "1/6 execute s:a -> 00000 SELECT rows=1 I [e]\n"
+                         "1 close disconnected\n");
+    assert_int_equal(s.counts.forgotten, 3);
+}
+
 static void test_joined_midway(void **state)
 {
     (void) state;
@@ -538,6 +577,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
         cmocka_unit_test_setup_teardown(test_startup_and_encryption, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_protocols, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_room_of_prepared_statements, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined_midway, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined_within_a_pipeline, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unasked_messages, setup, teardown),
