@@ -155,14 +155,16 @@ dev_built=$?
 aside_begin
 if [ "$dev_built" -eq 0 ]; then
     step 'tests: unit, cli, fuzz corpora' run_tests dev quick "$processors" -LE 'lint|integration|install|count'
-    # Those with the label release are run below, by the programs that users have.
-    step 'tests: integration' run_tests dev integration $((processors * 2)) -L integration -LE release
+    # The others are run below, with the programs that users have.
+    step 'tests: integration' run_tests dev integration $((processors * 2)) -L integration -LE 'release|alone'
 fi
 step 'build: ThreadSanitizer' build tsan rh_tsan_tests &&
     step 'tests: the replay under ThreadSanitizer' run_tests tsan replay $((processors * 2)) -L threads
 step 'build: release' build release rh_program_tests &&
     step 'tests: release' run_tests release all "$processors" -L 'cli|release|install|count'
 step 'the rest of what went on beside' aside_end
+[ -x build/release/bin/pgrehearse ] &&
+    step 'tests: verdicts, with the machine to themselves' run_tests release alone 1 -L alone
 
 printf '\n== sizes\n'
 tests/lint/check_sizes.sh | tail -n 14
