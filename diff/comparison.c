@@ -527,6 +527,7 @@ int rh_comparison_make_of_parts(struct rh_comparison *c, const struct rh_compari
 
     int rc = join_run(&j, err);
 
+    rh_dimensions_settle(&c->dimensions);
     rh_progress_end(&j.progress);
     rh_pair_table_release(&j.table);
     for (uint32_t i = 0; i < part_count; i++) {

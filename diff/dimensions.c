@@ -18,7 +18,7 @@ void rh_dimensions_init(struct rh_dimensions *d, uint64_t bytes_max)
         d->counts[i] = 1;
     }
     RH_GROW(d->origins, d->origin_count, d->origin_cap);
-    d->origins[d->origin_count++] = (struct rh_origin){{0}};
+    d->origins[d->origin_count++] = (struct rh_origin){0};
     rh_index_map_init(&d->by_session[RH_BASE]);
     rh_index_map_init(&d->by_session[RH_CANDIDATE]);
 }
@@ -31,6 +31,9 @@ void rh_dimensions_release(struct rh_dimensions *d)
             rh_free((char *) d->values[i][k].name.data);
         }
         rh_free(d->values[i]);
+    }
+    for (uint32_t i = 0; i < d->origin_count; i++) {
+        rh_pair_stat_release(&d->origins[i].times, &d->room);
     }
     rh_free(d->origins);
     rh_index_map_release(&d->by_session[RH_BASE]);
@@ -82,12 +85,13 @@ static uint8_t value_of(struct rh_dimensions *d, enum rh_dimension dimension, st
 void rh_dimensions_put(struct rh_dimensions *d, enum rh_side side, uint32_t session,
                        const struct rh_span names[RH_DIMENSIONS])
 {
-    struct rh_origin origin;
+    struct rh_origin origin = {0};
     uint32_t index = 0;
     for (int i = 0; i < RH_DIMENSIONS; i++) {
         origin.values[i] = value_of(d, (enum rh_dimension) i, names[i]);
     }
-    while (index < d->origin_count && memcmp(&d->origins[index], &origin, sizeof origin) != 0) {
+    while (index < d->origin_count &&
+           memcmp(d->origins[index].values, origin.values, sizeof origin.values) != 0) {
         index++;
     }
     if (index == RH_DIMENSION_ORIGINS_MAX) {
@@ -101,8 +105,7 @@ void rh_dimensions_put(struct rh_dimensions *d, enum rh_side side, uint32_t sess
     d->last_origin[side] = index + 1;
 }
 
-static const struct rh_origin *origin_of(struct rh_dimensions *d, enum rh_side side,
-                                         uint32_t session)
+static struct rh_origin *origin_of(struct rh_dimensions *d, enum rh_side side, uint32_t session)
 {
     uint32_t found = find(d, side, session);
     return &d->origins[found ? found - 1 : 0];
@@ -122,13 +125,30 @@ void rh_dimensions_observe(struct rh_dimensions *d, enum rh_side side,
 void rh_dimensions_add_pair(struct rh_dimensions *d, uint32_t session,
                             const struct rh_timed_pair *pair)
 {
-    const struct rh_origin *origin = origin_of(d, RH_BASE, session);
+    struct rh_origin *origin = origin_of(d, RH_BASE, session);
+    bool apart = origin - d->origins < RH_DIMENSION_ORIGINS_APART;
+    if (apart) {
+        rh_pair_stat_add(&origin->times, pair, &d->room);
+    }
     for (int i = 0; i < RH_DIMENSIONS; i++) {
         struct rh_dimension_value *v = &d->values[i][origin->values[i]];
         v->timed++;
         v->base_ns += pair->base_ns;
         v->candidate_ns += pair->candidate_ns;
-        rh_pair_stat_add(&v->times, pair, &d->room);
+        if (!apart) {
+            rh_pair_stat_add(&v->times, pair, &d->room);
+        }
+    }
+}
+
+void rh_dimensions_settle(struct rh_dimensions *d)
+{
+    for (uint32_t i = 0; i < d->origin_count; i++) {
+        struct rh_origin *origin = &d->origins[i];
+        for (int k = 0; k < RH_DIMENSIONS; k++) {
+            rh_pair_stat_merge(&d->values[k][origin->values[k]].times, &origin->times, &d->room);
+        }
+        rh_pair_stat_release(&origin->times, &d->room);
     }
 }
 
@@ -140,5 +160,8 @@ void rh_dimensions_clear_pairs(struct rh_dimensions *d)
             v->timed = v->base_ns = v->candidate_ns = 0;
             rh_pair_stat_release(&v->times, &d->room);
         }
+    }
+    for (uint32_t i = 0; i < d->origin_count; i++) {
+        rh_pair_stat_release(&d->origins[i].times, &d->room);
     }
 }

@@ -24,6 +24,7 @@ enum {
     RH_DIMENSION_VALUES_MAX = 64, /* of each, with the one for all others */
     RH_DIMENSION_SESSIONS_MAX = 1 << 20,
     RH_DIMENSION_ORIGINS_MAX = 4096, /* combinations of values */
+    RH_DIMENSION_ORIGINS_APART = 64, /* of these, whose pairs are summed once, not for each value */
     RH_DIMENSION_NAME_MAX = 128,     /* bytes kept of a name; the server's have 63 */
 };
 
@@ -37,9 +38,10 @@ struct rh_dimension_value {
     struct rh_pair_stat times;
 };
 
-/* The values of one session. */
+/* Of one or more sessions: a combination of values. */
 struct rh_origin {
     uint8_t values[RH_DIMENSIONS];
+    struct rh_pair_stat times; /* of its pairs, until rh_dimensions_settle() */
 };
 
 struct rh_dimensions {
@@ -70,6 +72,8 @@ void rh_dimensions_observe(struct rh_dimensions *d, enum rh_side side,
 /* A pair whose times may be tested, of the base's session. */
 void rh_dimensions_add_pair(struct rh_dimensions *d, uint32_t session,
                             const struct rh_timed_pair *pair);
+/* After the last pair, before values[][].times are read. */
+void rh_dimensions_settle(struct rh_dimensions *d);
 /* Forget what was counted over pairs. */
 void rh_dimensions_clear_pairs(struct rh_dimensions *d);
 

@@ -160,17 +160,49 @@ void rh_pair_stat_release(struct rh_pair_stat *s, struct rh_pair_room *room)
     *s = (struct rh_pair_stat){0};
 }
 
-static void sums_copy(struct rh_pair_sums *to, const struct rh_pair_sums *from)
+static void sums_merge(struct rh_pair_sums *into, const struct rh_pair_sums *from)
 {
-    memcpy(to->batches, from->batches, sizeof to->batches);
-    to->slower = from->slower;
-    to->faster = from->faster;
-    memcpy(to->ratios, from->ratios, sizeof to->ratios);
-    to->has_sections = from->has_sections;
+    for (int i = 0; i < RH_BATCHES; i++) {
+        rh_batch_merge(&into->batches[i], &from->batches[i]);
+    }
+    into->slower += from->slower;
+    into->faster += from->faster;
+    for (int i = 0; i < RH_RATIO_CELLS; i++) {
+        if (__builtin_add_overflow(into->ratios[i], from->ratios[i], &into->ratios[i])) {
+            into->ratios[i] = UINT32_MAX;
+        }
+    }
+    if (!into->has_sections || !from->has_sections) {
+        release_sections(into);
+        return;
+    }
     for (int i = 0; i < RH_SECTIONS; i++) {
         for (int side = 0; side < RH_SIDES; side++) {
-            rh_hist_merge(&to->sections[i].side[side], &from->sections[i].side[side]);
+            rh_hist_merge(&into->sections[i].side[side], &from->sections[i].side[side]);
         }
+    }
+}
+
+void rh_pair_stat_merge(struct rh_pair_stat *into, const struct rh_pair_stat *from,
+                        struct rh_pair_room *room)
+{
+    if (from->sums && !into->sums && !into->lacks_pairs) {
+        list_to_sums(into, room);
+    }
+    if (into->lacks_pairs || from->lacks_pairs) {
+        rh_pair_stat_release(into, room);
+        into->lacks_pairs = true;
+        return;
+    }
+    if (from->sums) {
+        room->bytes -= sections_bytes(into->sums);
+        sums_merge(into->sums, from->sums);
+        if (!room_take(room, sections_bytes(into->sums))) {
+            release_sections(into->sums);
+        }
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        rh_pair_stat_add(into, &from->list[i], room);
     }
 }
 
@@ -178,7 +210,7 @@ void rh_pair_sums_make(struct rh_pair_sums *sums, const struct rh_pair_stat *s, 
 {
     sums_init(sums);
     if (s->sums) {
-        sums_copy(sums, s->sums);
+        sums_merge(sums, s->sums);
     }
     for (uint32_t i = 0; i < s->count; i++) {
         if (!(without_first && s->list[i].is_first)) {

@@ -64,6 +64,9 @@ void rh_pair_stat_release(struct rh_pair_stat *s, struct rh_pair_room *room);
 /* Without room for sections the sums go on without them, without room for the sums nothing does. */
 void rh_pair_stat_add(struct rh_pair_stat *s, const struct rh_timed_pair *pair,
                       struct rh_pair_room *room);
+/* As if the pairs of `from`, of the same room, had been added to `into`. */
+void rh_pair_stat_merge(struct rh_pair_stat *into, const struct rh_pair_stat *from,
+                        struct rh_pair_room *room);
 
 /* Makes *sums of the pairs, whichever form they have; release it.  without_first leaves out the
  * query's first call, if the list still knows it. */

@@ -166,12 +166,97 @@ static void test_parts_and_sides(void **state)
     rh_dimensions_release(&d);
 }
 
+static struct rh_timed_pair pair_of(unsigned n)
+{
+    return (struct rh_timed_pair){.base_ns = 1000 + n * 7919 % 100000,
+                                  .batch = n % RH_BATCHES,
+                                  .candidate_ns = 900 + n * 104729 % 250000};
+}
+
+static void assert_same_sums(const struct rh_pair_stat *a, const struct rh_pair_stat *b)
+{
+    struct rh_pair_sums x, y;
+    rh_pair_sums_make(&x, a, false);
+    rh_pair_sums_make(&y, b, false);
+    assert_int_equal(rh_pair_sums_count(&x), rh_pair_sums_count(&y));
+    assert_memory_equal(x.batches, y.batches, sizeof x.batches);
+    assert_memory_equal(x.ratios, y.ratios, sizeof x.ratios);
+    assert_int_equal(x.slower, y.slower);
+    assert_int_equal(x.faster, y.faster);
+    assert_int_equal(x.has_sections, y.has_sections);
+    for (int i = 0; i < RH_SECTIONS && x.has_sections; i++) {
+        for (int side = 0; side < RH_SIDES; side++) {
+            const struct rh_hist *of_x = &x.sections[i].side[side],
+                                 *of_y = &y.sections[i].side[side];
+            assert_int_equal(of_x->count, of_y->count);
+            assert_int_equal(of_x->min, of_y->min);
+            for (double q = 0; q <= 1; q += 0.125) {
+                assert_int_equal(rh_hist_quantile(of_x, q), rh_hist_quantile(of_y, q));
+            }
+        }
+    }
+    rh_pair_sums_release(&x);
+    rh_pair_sums_release(&y);
+}
+
+/* Lists and sums, in every combination; and what lacks its sections, or its pairs. */
+static void test_merging_is_adding(void **state)
+{
+    (void) state;
+    static const unsigned counts[] = {0, 3, RH_PAIR_LIST_MAX, RH_PAIR_LIST_MAX + 1, 5000};
+    enum { COUNTS = sizeof counts / sizeof counts[0] };
+    for (unsigned i = 0; i < (unsigned) COUNTS * COUNTS; i++) {
+        unsigned first = counts[i / COUNTS], second = counts[i % COUNTS];
+        struct rh_pair_room room = {.bytes_max = 1 << 26};
+        struct rh_pair_stat all = {0}, into = {0}, from = {0};
+        for (unsigned n = 0; n < first + second; n++) {
+            struct rh_timed_pair pair = pair_of(n);
+            rh_pair_stat_add(&all, &pair, &room);
+            rh_pair_stat_add(n < first ? &into : &from, &pair, &room);
+        }
+        rh_pair_stat_merge(&into, &from, &room);
+        assert_same_sums(&into, &all);
+        rh_pair_stat_release(&all, &room);
+        rh_pair_stat_release(&into, &room);
+        rh_pair_stat_release(&from, &room);
+        assert_int_equal(room.bytes, 0);
+    }
+}
+
+static void test_merging_what_had_no_room(void **state)
+{
+    (void) state;
+    for (uint64_t bytes_max = 0; bytes_max < 300000; bytes_max += 997) {
+        struct rh_pair_room room = {.bytes_max = bytes_max};
+        struct rh_pair_stat into = {0}, from = {0};
+        for (unsigned n = 0; n < 4000; n++) {
+            struct rh_timed_pair pair = pair_of(n);
+            rh_pair_stat_add(n < 1000 ? &into : &from, &pair, &room);
+        }
+        bool lacks = into.lacks_pairs || from.lacks_pairs;
+        rh_pair_stat_merge(&into, &from, &room);
+        assert_int_equal(into.lacks_pairs, lacks);
+        if (!lacks) {
+            struct rh_pair_sums sums;
+            rh_pair_sums_make(&sums, &into, false);
+            assert_int_equal(rh_pair_sums_count(&sums), 4000);
+            rh_pair_sums_release(&sums);
+        }
+        assert_true(room.bytes <= room.bytes_max);
+        rh_pair_stat_release(&into, &room);
+        rh_pair_stat_release(&from, &room);
+        assert_int_equal(room.bytes, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_many_values),
         cmocka_unit_test(test_parts_and_sides),
+        cmocka_unit_test(test_merging_is_adding),
+        cmocka_unit_test(test_merging_what_had_no_room),
     };
     return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
 }
