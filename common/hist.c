@@ -80,18 +80,28 @@ static void cell_add(uint32_t *cell, uint32_t n)
     }
 }
 
+/* Apart, so that the usual way needs no registers saved.  The first value comes here. */
+__attribute__((noinline)) static void add_beyond(struct rh_hist *h, int64_t value)
+{
+    uint32_t cell = cell_of(value);
+    hist_cover(h, cell, cell);
+    if (h->count == 0) {
+        h->min = h->max = value;
+    }
+    rh_hist_add(h, value);
+}
+
 void rh_hist_add(struct rh_hist *h, int64_t value)
 {
-    if (value < 0) {
-        value = 0;
+    value = value < 0 ? 0 : value;
+    uint32_t place = cell_of(value) - h->first_cell; /* a cell before the first one wraps round */
+    if (place >= h->cell_count) {
+        add_beyond(h, value);
+        return;
     }
-    uint32_t cell = cell_of(value);
-    if (cell - h->first_cell >= h->cell_count) { /* a cell before the first one wraps round */
-        hist_cover(h, cell, cell);
-    }
-    cell_add(&h->cells[cell - h->first_cell], 1);
-    h->min = h->count == 0 || value < h->min ? value : h->min;
-    h->max = h->count == 0 || value > h->max ? value : h->max;
+    cell_add(&h->cells[place], 1);
+    h->min = value < h->min ? value : h->min;
+    h->max = value > h->max ? value : h->max;
     h->count++;
     h->sum += (double) value;
     h->sum_of_squares += (double) value * (double) value;

@@ -38,13 +38,17 @@ static int order_rows(const void *a, const void *b)
 static void add_row(struct rh_dimension_result *r, const struct rh_dimension_value *v,
                     bool is_other)
 {
-    double pairs = (double) v->timed;
-    double added = v->timed ? ((double) v->candidate_ns - (double) v->base_ns) / pairs : NAN;
+    double pairs = (double) v->counts.timed;
+    double added = v->counts.timed
+                       ? ((double) v->counts.candidate_ns - (double) v->counts.base_ns) / pairs
+                       : NAN;
     r->rows[r->count++] = (struct rh_dimension_row){
         .value = v,
         .is_other = is_other,
-        .ratio = v->base_ns > 0 ? (double) v->candidate_ns / (double) v->base_ns : NAN,
-        .time_added_ns = added * (double) v->calls[RH_BASE],
+        .ratio = v->counts.base_ns > 0
+                     ? (double) v->counts.candidate_ns / (double) v->counts.base_ns
+                     : NAN,
+        .time_added_ns = added * (double) v->counts.calls[RH_BASE],
         .time_added_pct = NAN,
     };
 }
@@ -58,10 +62,12 @@ void rh_dimension_result_make(struct rh_dimension_result *r, const struct rh_dim
     *r = (struct rh_dimension_result){.rows = rh_calloc(d->counts[dimension], sizeof *r->rows)};
     for (uint32_t i = 0; i < d->counts[dimension]; i++) {
         const struct rh_dimension_value *v = &d->values[dimension][i];
-        if (v->calls[RH_BASE] + v->calls[RH_CANDIDATE] > 0) {
+        if (v->counts.calls[RH_BASE] + v->counts.calls[RH_CANDIDATE] > 0) {
             add_row(r, v, i == 0);
-            base_time_ns +=
-                v->timed ? (double) v->base_ns / (double) v->timed * (double) v->calls[RH_BASE] : 0;
+            base_time_ns += v->counts.timed
+                                ? (double) v->counts.base_ns / (double) v->counts.timed *
+                                      (double) v->counts.calls[RH_BASE]
+                                : 0;
         }
     }
     qsort(r->rows, r->count, sizeof *r->rows, order_rows);

@@ -114,31 +114,36 @@ static struct rh_origin *origin_of(struct rh_dimensions *d, enum rh_side side, u
 void rh_dimensions_observe(struct rh_dimensions *d, enum rh_side side,
                            const struct rh_observation *o)
 {
-    const struct rh_origin *origin = origin_of(d, side, o->ref.session);
-    for (int i = 0; i < RH_DIMENSIONS; i++) {
-        struct rh_dimension_value *v = &d->values[i][origin->values[i]];
-        v->calls[side]++;
-        v->errors[side] += o->status == RH_OBSERVED_ERROR;
-    }
+    struct rh_dimension_counts *counts = &origin_of(d, side, o->ref.session)->counts;
+    counts->calls[side]++;
+    counts->errors[side] += o->status == RH_OBSERVED_ERROR;
 }
 
 void rh_dimensions_add_pair(struct rh_dimensions *d, uint32_t session,
                             const struct rh_timed_pair *pair)
 {
     struct rh_origin *origin = origin_of(d, RH_BASE, session);
-    bool apart = origin - d->origins < RH_DIMENSION_ORIGINS_APART;
-    if (apart) {
+    origin->counts.timed++;
+    origin->counts.base_ns += pair->base_ns;
+    origin->counts.candidate_ns += pair->candidate_ns;
+    if (origin - d->origins < RH_DIMENSION_ORIGINS_APART) {
         rh_pair_stat_add(&origin->times, pair, &d->room);
+        return;
     }
     for (int i = 0; i < RH_DIMENSIONS; i++) {
-        struct rh_dimension_value *v = &d->values[i][origin->values[i]];
-        v->timed++;
-        v->base_ns += pair->base_ns;
-        v->candidate_ns += pair->candidate_ns;
-        if (!apart) {
-            rh_pair_stat_add(&v->times, pair, &d->room);
-        }
+        rh_pair_stat_add(&d->values[i][origin->values[i]].times, pair, &d->room);
     }
+}
+
+static void counts_add(struct rh_dimension_counts *into, const struct rh_dimension_counts *from)
+{
+    for (int side = 0; side < RH_SIDES; side++) {
+        into->calls[side] += from->calls[side];
+        into->errors[side] += from->errors[side];
+    }
+    into->timed += from->timed;
+    into->base_ns += from->base_ns;
+    into->candidate_ns += from->candidate_ns;
 }
 
 void rh_dimensions_settle(struct rh_dimensions *d)
@@ -146,8 +151,11 @@ void rh_dimensions_settle(struct rh_dimensions *d)
     for (uint32_t i = 0; i < d->origin_count; i++) {
         struct rh_origin *origin = &d->origins[i];
         for (int k = 0; k < RH_DIMENSIONS; k++) {
-            rh_pair_stat_merge(&d->values[k][origin->values[k]].times, &origin->times, &d->room);
+            struct rh_dimension_value *v = &d->values[k][origin->values[k]];
+            counts_add(&v->counts, &origin->counts);
+            rh_pair_stat_merge(&v->times, &origin->times, &d->room);
         }
+        origin->counts = (struct rh_dimension_counts){0};
         rh_pair_stat_release(&origin->times, &d->room);
     }
 }
@@ -156,12 +164,12 @@ void rh_dimensions_clear_pairs(struct rh_dimensions *d)
 {
     for (int i = 0; i < RH_DIMENSIONS; i++) {
         for (uint32_t k = 0; k < d->counts[i]; k++) {
-            struct rh_dimension_value *v = &d->values[i][k];
-            v->timed = v->base_ns = v->candidate_ns = 0;
-            rh_pair_stat_release(&v->times, &d->room);
+            rh_pair_stat_release(&d->values[i][k].times, &d->room);
         }
     }
     for (uint32_t i = 0; i < d->origin_count; i++) {
+        struct rh_dimension_counts *counts = &d->origins[i].counts;
+        counts->timed = counts->base_ns = counts->candidate_ns = 0;
         rh_pair_stat_release(&d->origins[i].times, &d->room);
     }
 }

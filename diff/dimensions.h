@@ -28,20 +28,26 @@ enum {
     RH_DIMENSION_NAME_MAX = 128,     /* bytes kept of a name; the server's have 63 */
 };
 
-struct rh_dimension_value {
-    struct rh_span name; /* the table's; empty: none, or unknown */
+struct rh_dimension_counts {
     uint64_t calls[RH_SIDES];
     uint64_t errors[RH_SIDES];
     uint64_t timed; /* pairs whose times may be tested, and their sums */
     uint64_t base_ns;
     uint64_t candidate_ns;
+};
+
+struct rh_dimension_value {
+    struct rh_span name; /* the table's; empty: none, or unknown */
+    struct rh_dimension_counts counts;
     struct rh_pair_stat times;
 };
 
-/* Of one or more sessions: a combination of values. */
+/* Of one or more sessions: a combination of values.  What is counted for it goes to its values in
+ * rh_dimensions_settle(). */
 struct rh_origin {
     uint8_t values[RH_DIMENSIONS];
-    struct rh_pair_stat times; /* of its pairs, until rh_dimensions_settle() */
+    struct rh_dimension_counts counts;
+    struct rh_pair_stat times;
 };
 
 struct rh_dimensions {
@@ -72,7 +78,7 @@ void rh_dimensions_observe(struct rh_dimensions *d, enum rh_side side,
 /* A pair whose times may be tested, of the base's session. */
 void rh_dimensions_add_pair(struct rh_dimensions *d, uint32_t session,
                             const struct rh_timed_pair *pair);
-/* After the last pair, before values[][].times are read. */
+/* After the last pair, before values[][] are read. */
 void rh_dimensions_settle(struct rh_dimensions *d);
 /* Forget what was counted over pairs. */
 void rh_dimensions_clear_pairs(struct rh_dimensions *d);

@@ -26,9 +26,9 @@ static void put_row(struct rh_json *j, const struct rh_dimension_row *row)
     } else {
         rh_json_put_text(j, "name", row->value->name);
     }
-    put_sides(j, "calls", row->value->calls);
-    put_sides(j, "errors", row->value->errors);
-    rh_json_put_count(j, "compared", row->value->timed);
+    put_sides(j, "calls", row->value->counts.calls);
+    put_sides(j, "errors", row->value->counts.errors);
+    rh_json_put_count(j, "compared", row->value->counts.timed);
     rh_json_key(j, "ratio");
     rh_json_double(j, row->ratio, 6);
     rh_json_key(j, "interval");

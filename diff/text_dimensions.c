@@ -17,10 +17,11 @@ static void page_value(struct rh_text_page *p, const struct rh_dimension_row *ro
     }
     rh_buf_addf(p->out, "  %-10s %10s %8s %8s %11s %11s %8s %8s  ", verdict ? verdict : "-",
                 rh_human_duration_signed(row->time_added_ns, text[0]), share,
-                rh_human_ratio(row->ratio, text[1]), rh_human_count(v->calls[RH_BASE], text[2]),
-                rh_human_count(v->calls[RH_CANDIDATE], text[3]),
-                rh_human_count(v->errors[RH_BASE], text[4]),
-                rh_human_count(v->errors[RH_CANDIDATE], text[5]));
+                rh_human_ratio(row->ratio, text[1]),
+                rh_human_count(v->counts.calls[RH_BASE], text[2]),
+                rh_human_count(v->counts.calls[RH_CANDIDATE], text[3]),
+                rh_human_count(v->counts.errors[RH_BASE], text[4]),
+                rh_human_count(v->counts.errors[RH_CANDIDATE], text[5]));
     if (row->is_other) {
         rh_buf_add_cstr(p->out, "(all others)");
     } else if (v->name.len == 0) {

@@ -74,12 +74,12 @@ static void check(const char *base, const char *candidate, uint64_t memory_bytes
     const struct rh_dimension_row *a = row_of(&r, RH_BY_DATABASE, "a");
     const struct rh_dimension_row *b = row_of(&r, RH_BY_DATABASE, "b");
     assert_ptr_equal(b, r.dimensions[RH_BY_DATABASE].rows); /* most time added */
-    assert_int_equal(a->value->calls[RH_BASE], CALLS / 2);
-    assert_int_equal(a->value->errors[RH_CANDIDATE], 0);
-    assert_int_equal(b->value->calls[RH_CANDIDATE], CALLS / 2);
-    assert_int_equal(b->value->errors[RH_CANDIDATE], 4);
-    assert_int_equal(b->value->errors[RH_BASE], 0);
-    assert_int_equal(b->value->timed, CALLS / 2 - 4);
+    assert_int_equal(a->value->counts.calls[RH_BASE], CALLS / 2);
+    assert_int_equal(a->value->counts.errors[RH_CANDIDATE], 0);
+    assert_int_equal(b->value->counts.calls[RH_CANDIDATE], CALLS / 2);
+    assert_int_equal(b->value->counts.errors[RH_CANDIDATE], 4);
+    assert_int_equal(b->value->counts.errors[RH_BASE], 0);
+    assert_int_equal(b->value->counts.timed, CALLS / 2 - 4);
     assert_string_equal(rh_dimension_verdict(a), "same");
     assert_string_equal(rh_dimension_verdict(b), "regressed");
     assert_true(fabs(b->ratio - 1.5) < 0.01);
@@ -129,8 +129,8 @@ static void test_many_values(void **state)
     uint64_t calls = 0, others = 0;
     assert_int_equal(d->count, RH_DIMENSION_VALUES_MAX);
     for (uint32_t i = 0; i < d->count; i++) {
-        calls += d->rows[i].value->calls[RH_BASE];
-        others += d->rows[i].is_other ? d->rows[i].value->calls[RH_BASE] : 0;
+        calls += d->rows[i].value->counts.calls[RH_BASE];
+        others += d->rows[i].is_other ? d->rows[i].value->counts.calls[RH_BASE] : 0;
     }
     assert_int_equal(calls, MANY);
     assert_int_equal(others, MANY - (RH_DIMENSION_VALUES_MAX - 1));
@@ -159,10 +159,11 @@ static void test_parts_and_sides(void **state)
         assert_false(rh_dimensions_knows(&d, RH_CANDIDATE, 1));
         rh_dimensions_observe(&d, RH_BASE, &o);
     }
+    rh_dimensions_settle(&d);
     assert_int_equal(d.counts[RH_BY_DATABASE], 3);
-    assert_int_equal(d.values[RH_BY_DATABASE][1].calls[RH_BASE], 1);
-    assert_int_equal(d.values[RH_BY_DATABASE][2].calls[RH_BASE], 1);
-    assert_int_equal(d.values[RH_BY_USER][1].calls[RH_BASE], 2);
+    assert_int_equal(d.values[RH_BY_DATABASE][1].counts.calls[RH_BASE], 1);
+    assert_int_equal(d.values[RH_BY_DATABASE][2].counts.calls[RH_BASE], 1);
+    assert_int_equal(d.values[RH_BY_USER][1].counts.calls[RH_BASE], 2);
     rh_dimensions_release(&d);
 }
 
@@ -190,7 +191,8 @@ static void assert_same_sums(const struct rh_pair_stat *a, const struct rh_pair_
                                  *of_y = &y.sections[i].side[side];
             assert_int_equal(of_x->count, of_y->count);
             assert_int_equal(of_x->min, of_y->min);
-            for (double q = 0; q <= 1; q += 0.125) {
+            for (int eighth = 0; eighth <= 8; eighth++) {
+                double q = eighth / 8.0;
                 assert_int_equal(rh_hist_quantile(of_x, q), rh_hist_quantile(of_y, q));
             }
         }
