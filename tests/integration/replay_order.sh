@@ -41,6 +41,8 @@ sql 'TRUNCATE t'
 hold
 replay_start rows --speed max --allow-source --order txn --order-timeout 300s
 sql_until 1 "$blocked"
+sql_until 2 "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'"
+sleep 0.5 # its waiting cannot be seen from outside
 release
 replay_wait 0
 check_equal 'txn: the reader waited' '1 done - 00000 1
