@@ -176,12 +176,14 @@ static void take_application(struct rh_wire_session *s)
 }
 
 /* Joined within a pipeline, the first answers are those of messages that were not seen, and were
- * taken for those of others; that shows when some do not fit. */
+ * taken for those of others; that shows when some do not fit, or an error comes when all but the
+ * Sync has its answer (a deferred constraint's does so too: then too little is told). */
 static void doubt_first_answers(struct rh_wire_session *s, uint64_t answered)
 {
     bool is_first = s->info.joined_midway && !s->was_ready;
     s->was_ready = true;
-    if (!is_first || s->wire.counts.anomalies + s->wire.counts.strays == 0) {
+    const struct rh_pg_wire_counts *counts = &s->wire.counts;
+    if (!is_first || counts->anomalies + counts->strays + counts->errors_at_sync == 0) {
         return;
     }
     for (struct rh_wire_group *g = s->first; g && g->next_serial <= answered; g = g->next) {

@@ -32,27 +32,31 @@ static void page_value(struct rh_text_page *p, const struct rh_dimension_row *ro
     rh_buf_add_byte(p->out, '\n');
 }
 
+static void page_dimension(struct rh_text_page *p, const char *name,
+                           const struct rh_dimension_result *d)
+{
+    char heading[40];
+    uint32_t k = 0;
+    size_t len = (size_t) snprintf(heading, sizeof heading, "BY %s", name);
+    for (size_t c = 0; c < len && c < sizeof heading; c++) {
+        heading[c] = (char) toupper((unsigned char) heading[c]);
+    }
+    rh_page_heading(p, heading);
+    rh_buf_addf(p->out, "  %-10s %10s %8s %8s %11s %11s %8s %8s\n", "verdict", "time added",
+                "of base", "ratio", "calls base", "candidate", "errors", "cand.");
+    for (; k < d->count && k < p->report->limit; k++) {
+        page_value(p, &d->rows[k]);
+    }
+    rh_page_rest(p, d->count, k);
+}
+
 /* Of one value there is nothing to tell that the whole does not. */
 void rh_page_dimensions(struct rh_text_page *p)
 {
     for (int i = 0; i < RH_DIMENSIONS; i++) {
         const struct rh_dimension_result *d = &p->result->dimensions[i];
-        char heading[40];
-        uint32_t k = 0;
-        if (d->count < 2) {
-            continue;
+        if (d->count > 1) {
+            page_dimension(p, rh_dimension_name((enum rh_dimension) i), d);
         }
-        size_t len = (size_t) snprintf(heading, sizeof heading, "BY %s",
-                                       rh_dimension_name((enum rh_dimension) i));
-        for (size_t c = 0; c < len && c < sizeof heading; c++) {
-            heading[c] = (char) toupper((unsigned char) heading[c]);
-        }
-        rh_page_heading(p, heading);
-        rh_buf_addf(p->out, "  %-10s %10s %8s %8s %11s %11s %8s %8s\n", "verdict", "time added",
-                    "of base", "ratio", "calls base", "candidate", "errors", "cand.");
-        for (; k < d->count && k < p->report->limit; k++) {
-            page_value(p, &d->rows[k]);
-        }
-        rh_page_rest(p, d->count, k);
     }
 }

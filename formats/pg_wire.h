@@ -106,10 +106,11 @@ struct rh_pg_wire_event {
 };
 
 struct rh_pg_wire_counts {
-    uint64_t messages[2]; /* by enum rh_pg_side; rows and COPY data too */
-    uint64_t anomalies;   /* the queue and the answers disagreed */
-    uint64_t strays;      /* answers to nothing */
-    uint64_t unknown;     /* messages of a type that is not known */
+    uint64_t messages[2];    /* by enum rh_pg_side; rows and COPY data too */
+    uint64_t anomalies;      /* the queue and the answers disagreed */
+    uint64_t strays;         /* answers to nothing */
+    uint64_t unknown;        /* messages of a type that is not known */
+    uint64_t errors_at_sync; /* errors when nothing but a Sync was left to answer */
 };
 
 struct rh_pg_wire {

@@ -249,6 +249,7 @@ static void take_error(struct rh_pg_wire *w, const struct rh_pg_event *e)
         settle(w, RH_PG_WIRE_FAILED, '\0');
         skip_to_sync(w);
     }
+    w->counts.errors_at_sync += type == 'S';
 }
 
 /* ReadyForQuery is right: what stands before the message that it ends is unknown. */

@@ -454,6 +454,19 @@ static void test_joined_within_a_pipeline(void **state)
     rh_script_expect(&s, "1/1 execute |select $1| (x) -> ? [bk]\n"
                          "1/2 query |select 3| -> 00000 SELECT rows=0 T [k]\n"
                          "1 close closed without Terminate\n");
+    /* The answer that is left over is an error. */
+    s.joined_midway = true;
+    c_p(&s, "", "select $1");
+    c_b(&s, "", "", "x");
+    c_e(&s, "", 0);
+    c_s(&s);
+    s_list(&s, "12");
+    s_c(&s, "SAVEPOINT");
+    s_e(&s, "ERROR", "42P01");
+    s_z(&s, 'E');
+    s.no_steps = true;
+    rh_script_expect(&s, "1/1 execute |select $1| (x) -> ? [bk]\n"
+                         "1 close closed without Terminate\n");
 }
 
 static void test_unasked_messages(void **state)
