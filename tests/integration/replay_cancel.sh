@@ -91,7 +91,7 @@ check_equal 'outcomes flat out' '00000 57014 00000 00000 42703' "$(dump estimate
     session 2 0 6000
     query 1 10 1 be 'SELECT $$deaf$$'
     query 2 10 1 be 'SELECT $$deaf$$'
-    query 1 5000 100 be 'SELECT pg_sleep(1)' 'canceled,sqlstate=57014'
+    query 1 5000 100 be 'SELECT pg_sleep(5)' 'canceled,sqlstate=57014'
     query 1 5200 1 be 'SELECT 1'
     for i in $(seq 0 9); do query 2 $((4900 + i * 50)) 1 be "SELECT $i"; done
 } | make_trace deaf
