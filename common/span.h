@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 struct rh_span {
     const char *data; /* NULL: no value at all (SQL NULL, unknown), where that is told apart */
@@ -38,6 +39,12 @@ static inline bool rh_span_equal(struct rh_span a, struct rh_span b)
 static inline bool rh_span_is(struct rh_span a, const char *text)
 {
     return a.data && a.len == strlen(text) && memcmp(a.data, text, a.len) == 0;
+}
+
+/* The same, whatever the case of ASCII's letters. */
+static inline bool rh_span_is_nocase(struct rh_span a, const char *text)
+{
+    return a.data && a.len == strlen(text) && strncasecmp(a.data, text, a.len) == 0;
 }
 
 static inline bool rh_span_starts(struct rh_span a, const char *text)

@@ -1,7 +1,6 @@
 #include "common/sql_effect.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "common/sql_class.h"
 
@@ -22,8 +21,7 @@ static struct item next_item(struct rh_sql_scan *scan)
 
 static bool is_word(struct item item, const char *word)
 {
-    return item.kind == RH_SQL_WORD && item.text.len == strlen(word) &&
-           strncasecmp(item.text.data, word, item.text.len) == 0;
+    return item.kind == RH_SQL_WORD && rh_span_is_nocase(item.text, word);
 }
 
 /* A function's name is often quoted by programs. */

@@ -1,9 +1,9 @@
 #include "diff/fitness.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/alloc.h"
+#include "diff/median.h"
 
 /* Of fewer queries, and fewer pairs of one, the median says nothing. */
 enum { SHIFT_QUERIES_MIN = 10, SHIFT_PAIRS_MIN = 15 };
@@ -140,12 +140,6 @@ static double arrival_correlation(const struct rh_comparison *c)
                : NAN;
 }
 
-static int order_ratios(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 /* When all queries move together it is the host, or the server as a whole, and not one of them: two
  * runs of one server on a busy host look like that. */
 static double median_shift_pct(const struct rh_comparison *c)
@@ -160,7 +154,7 @@ static double median_shift_pct(const struct rh_comparison *c)
         }
     }
     if (n >= SHIFT_QUERIES_MIN) {
-        qsort(ratios, n, sizeof *ratios, order_ratios);
+        rh_doubles_sort(ratios, n);
         double median = sqrt(ratios[(n - 1) / 2] * ratios[n / 2]);
         shift = 100 * (fmax(median, 1 / median) - 1);
     }
@@ -168,7 +162,8 @@ static double median_shift_pct(const struct rh_comparison *c)
     return shift;
 }
 
-static double actual_of(const struct rh_comparison *c, enum rh_check check)
+static double actual_of(const struct rh_comparison *c, enum rh_check check, uint64_t rows_compared,
+                        uint64_t row_mismatches)
 {
     const struct rh_side_summary *candidate = &c->side[RH_CANDIDATE];
     uint64_t whole = rh_comparison_in_scope(c);
@@ -194,7 +189,7 @@ static double actual_of(const struct rh_comparison *c, enum rh_check check)
     case RH_CHECK_ERROR_PARITY:
         return error_parity_pct(c);
     case RH_CHECK_ROW_PARITY:
-        return NAN; /* not by the comparison alone */
+        return share_pct(rows_compared - row_mismatches, rows_compared);
     case RH_CHECK_ARRIVAL_CORRELATION:
         return arrival_correlation(c);
     case RH_CHECK_LAG_P99_MS:
@@ -232,9 +227,7 @@ void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c, uint64
     for (int i = 0; i < RH_CHECKS; i++) {
         struct rh_fitness_check *check = &f->checks[i];
         enum rh_check kind = (enum rh_check) i;
-        check->actual = kind == RH_CHECK_ROW_PARITY
-                            ? share_pct(rows_compared - row_mismatches, rows_compared)
-                            : actual_of(c, kind);
+        check->actual = actual_of(c, kind, rows_compared, row_mismatches);
         if (isnan(check->actual)) {
             check->state = RH_FIT_UNKNOWN;
             continue;

@@ -5,6 +5,7 @@
 
 #include "common/alloc.h"
 #include "diff/fitness.h"
+#include "diff/median.h"
 
 /* The median of chi-square with one degree of freedom: the median of squares is so much of their
  * mean when they are of normal numbers. */
@@ -95,18 +96,6 @@ static int order_by_error(const void *a, const void *b)
     return (x->log_ratio > y->log_ratio) - (x->log_ratio < y->log_ratio);
 }
 
-static int order_doubles(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, order_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* The surest queries: all whose error is small, or the surest few where hardly any is. */
 void rh_noise_finish(struct rh_noise *n)
 {
@@ -125,7 +114,8 @@ void rh_noise_finish(struct rh_noise *n)
         squares[i] = n->points[i].log_ratio * n->points[i].log_ratio;
         errors[i] = n->points[i].error * n->points[i].error;
     }
-    double both = median(squares, taken) / CHI_SQUARE_MEDIAN - median(errors, taken);
+    double both =
+        rh_doubles_median(squares, taken) / CHI_SQUARE_MEDIAN - rh_doubles_median(errors, taken);
     /* The difference of two runs has twice the variance of one. */
     n->margin = expm1(2 * sqrt(fmax(both, 0) / 2));
     rh_free(squares);

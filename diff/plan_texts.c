@@ -1,37 +1,13 @@
 #include "diff/plan_texts.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/alloc.h"
-
-static json_t *load(const char *path, struct rh_error *err)
-{
-    struct stat st;
-    json_error_t why;
-    json_t *root = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &st) != 0) {
-        rh_error_set(err, RH_ERR_IO, "\"%s\" cannot be read: %s", path, strerror(errno));
-    } else if (st.st_size > RH_PLAN_FILE_MAX_BYTES) {
-        rh_error_set(err, RH_ERR_LIMIT, "\"%s\" is too large for a report with plans", path);
-    } else {
-        root = json_loadf(file, 0, &why);
-        if (!root) {
-            rh_error_set(err, RH_ERR_FORMAT, "\"%s\" is no JSON: line %d: %s", path, why.line,
-                         why.text);
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return root;
-}
+#include "formats/report_file.h"
 
 static bool read_fingerprint(const char *text, uint64_t *fingerprint)
 {
@@ -85,7 +61,7 @@ static void take(struct rh_plan_texts *p, size_t *cap, const json_t *query)
 int rh_plan_texts_read(struct rh_plan_texts *p, const char *path, struct rh_error *err)
 {
     *p = (struct rh_plan_texts){0};
-    json_t *root = load(path, err), *query;
+    json_t *root = rh_report_file_read(path, "a report with plans", "", err), *query;
     size_t index, cap = 0;
     if (!root) {
         return -1;

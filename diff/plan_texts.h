@@ -16,7 +16,6 @@
 enum {
     RH_PLAN_TEXTS_MAX = 1000,     /* queries; more are left out */
     RH_PLAN_TEXT_MAX = 16 * 1024, /* bytes of a plan; the rest is left out */
-    RH_PLAN_FILE_MAX_BYTES = 256 * 1024 * 1024,
 };
 
 struct rh_plan_text {

@@ -22,6 +22,17 @@ void rh_page_end(struct rh_text_page *p, enum rh_emphasis emphasis)
     }
 }
 
+void rh_page_cell(struct rh_text_page *p, struct rh_span text, unsigned columns, bool pad)
+{
+    unsigned used = 0;
+    size_t start = p->out->len;
+    rh_human_text(p->out, text, columns);
+    for (size_t i = start; i < p->out->len; i++) {
+        used += ((unsigned char) p->out->data[i] & 0xc0) != 0x80;
+    }
+    rh_buf_addf(p->out, "%*s", (int) (pad && used < columns ? columns - used : 0), "");
+}
+
 void rh_page_heading(struct rh_text_page *p, const char *text)
 {
     rh_buf_add_byte(p->out, '\n');
@@ -123,9 +134,8 @@ static void page_row_list(struct rh_text_page *p, bool are_volatile)
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->query_count; i++) {
         const struct rh_query_result *row = &r->queries[i];
-        bool listed =
-            row->query->pairs.row_mismatches > 0 || row->volatility == RH_VOLATILE_BY_RUNS;
-        if (listed && are_volatile == (row->volatility != RH_VOLATILE_NOT)) {
+        bool differs = row->volatility == RH_VOLATILE_NOT && row->query->pairs.row_mismatches > 0;
+        if (are_volatile ? rh_query_result_names_volatile(row) : differs) {
             found[count++] = row;
         }
     }
@@ -145,11 +155,11 @@ static void page_row_list(struct rh_text_page *p, bool are_volatile)
 
 static bool has_volatile(const struct rh_result *r)
 {
-    bool by_runs = false;
-    for (uint32_t i = 0; i < r->query_count; i++) {
-        by_runs |= r->queries[i].volatility == RH_VOLATILE_BY_RUNS;
+    uint32_t i = 0;
+    while (i < r->query_count && !rh_query_result_names_volatile(&r->queries[i])) {
+        i++;
     }
-    return by_runs || r->volatile_mismatches > 0;
+    return i < r->query_count;
 }
 
 static void page_rows(struct rh_text_page *p)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/alloc.h"
+#include "diff/median.h"
 #include "diff/noise.h"
 #include "diff/stat_rank.h"
 #include "diff/stat_section.h"
@@ -147,13 +148,6 @@ static void add_query(struct rh_result *r, const struct rh_query *q, bool is_oth
     }
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *) a;
-    double y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 static double median_ratio(const struct rh_result *r)
 {
     double *ratios = rh_calloc(r->query_count, sizeof *ratios);
@@ -163,11 +157,7 @@ static double median_ratio(const struct rh_result *r)
             ratios[n++] = r->queries[i].ratio;
         }
     }
-    double median = NAN;
-    if (n > 0) {
-        qsort(ratios, n, sizeof *ratios, compare_doubles);
-        median = n % 2 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
-    }
+    double median = n > 0 ? rh_doubles_median(ratios, n) : NAN;
     rh_free(ratios);
     return median;
 }

@@ -131,6 +131,14 @@ struct rh_result {
     double time_added_pct;
 };
 
+/* A volatile query that a report names: one that differs without a change, or whose rows do differ.
+ */
+static inline bool rh_query_result_names_volatile(const struct rh_query_result *row)
+{
+    return row->volatility == RH_VOLATILE_BY_RUNS ||
+           (row->volatility != RH_VOLATILE_NOT && row->query->pairs.row_mismatches > 0);
+}
+
 /* rule NULL: the default; its noise is needed as long as the result. */
 void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
                     const struct rh_test_rule *rule);

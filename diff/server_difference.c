@@ -73,11 +73,6 @@ static void value_text(const struct rh_server_fact *fact, char text[RH_SERVER_VA
     }
 }
 
-static bool same(struct rh_span a, struct rh_span b)
-{
-    return !!a.data == !!b.data && (!a.data || rh_span_equal(a, b));
-}
-
 static bool is_override(const struct rh_server_fact *f)
 {
     return rh_span_is(f->kind, "override");
@@ -88,31 +83,20 @@ static const struct rh_server_fact *find(const struct rh_trace_header *h,
 {
     for (uint32_t i = 0; i < h->server_fact_count; i++) {
         const struct rh_server_fact *f = &h->server_facts[i];
-        if (same(f->kind, wanted->kind) && same(f->name, wanted->name) &&
-            same(f->database, wanted->database) &&
-            (!is_override(f) || same(f->source, wanted->source))) {
+        if (rh_span_equal(f->kind, wanted->kind) && rh_span_equal(f->name, wanted->name) &&
+            rh_span_equal(f->database, wanted->database) &&
+            (!is_override(f) || rh_span_equal(f->source, wanted->source))) {
             return f;
         }
     }
     return NULL;
 }
 
-static bool has_statistics_of(const struct rh_trace_header *h, struct rh_span database)
-{
-    for (uint32_t i = 0; i < h->server_fact_count; i++) {
-        if (rh_span_is(h->server_facts[i].kind, "statistics") &&
-            same(h->server_facts[i].database, database)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether it is known of a server that it has no such fact. */
 static bool lacks(const struct rh_trace_header *h, const struct rh_server_fact *fact)
 {
     if (rh_span_is(fact->kind, "extension")) {
-        return has_statistics_of(h, fact->database);
+        return rh_server_facts_cover(h->server_facts, h->server_fact_count, fact->database);
     }
     return rh_span_is(fact->kind, "setting") || is_override(fact);
 }
@@ -188,9 +172,9 @@ void rh_server_differences_make(struct rh_server_differences *d, const struct rh
     for (uint32_t i = 0; d->known && i < base->server_fact_count; i++) {
         const struct rh_server_fact *fact = &base->server_facts[i];
         const struct rh_server_fact *twin = find(candidate, fact);
-        if (is_compared(fact) &&
-            (twin ? !same(fact->value, twin->value) || !same(fact->unit, twin->unit)
-                  : lacks(candidate, fact))) {
+        if (is_compared(fact) && (twin ? !rh_span_equal(fact->value, twin->value) ||
+                                             !rh_span_equal(fact->unit, twin->unit)
+                                       : lacks(candidate, fact))) {
             add(d, &cap, fact, twin);
         }
     }

@@ -300,9 +300,7 @@ static void sum_volatile(struct writer *w)
     uint32_t named = 0, all = 0;
     for (uint32_t i = 0; i < r->query_count; i++) {
         const struct rh_query_result *row = &r->queries[i];
-        bool told = row->volatility == RH_VOLATILE_BY_RUNS ||
-                    (row->volatility && row->query->pairs.row_mismatches > 0);
-        if (!told || all++ >= VOLATILE_NAMED) {
+        if (!rh_query_result_names_volatile(row) || all++ >= VOLATILE_NAMED) {
             continue;
         }
         if (named++ == 0) {

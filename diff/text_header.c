@@ -15,14 +15,9 @@ static void page_row(struct rh_text_page *p, const char *label, const char *base
                      const char *candidate)
 {
     if (*base || *candidate) {
-        size_t pad = CELL_COLUMNS;
         rh_buf_addf(p->out, "%-12s ", label);
-        size_t start = p->out->len;
-        rh_human_text(p->out, rh_span_cstr(base), CELL_COLUMNS);
-        for (size_t i = start; i < p->out->len; i++) {
-            pad -= pad > 0 && ((unsigned char) p->out->data[i] & 0xc0) != 0x80;
-        }
-        rh_buf_addf(p->out, "%*s ", (int) pad, "");
+        rh_page_cell(p, rh_span_cstr(base), CELL_COLUMNS, true);
+        rh_buf_add_byte(p->out, ' ');
         rh_human_text(p->out, rh_span_cstr(candidate), CELL_COLUMNS);
         while (p->out->data[p->out->len - 1] == ' ') {
             p->out->len--;

@@ -29,6 +29,9 @@ void rh_page_end(struct rh_text_page *p, enum rh_emphasis emphasis);
 void rh_page_heading(struct rh_text_page *p, const char *text);
 /* "  ... and N more" when not all were shown. */
 void rh_page_rest(struct rh_text_page *p, uint64_t total, uint64_t shown);
+/* At most so many columns of a text, and blanks up to them where there is to be something behind.
+ */
+void rh_page_cell(struct rh_text_page *p, struct rh_span text, unsigned columns, bool pad);
 /* "      FINGERPRINT  SQL" in one line. */
 void rh_page_query(struct rh_text_page *p, uint32_t query);
 

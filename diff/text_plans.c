@@ -19,19 +19,12 @@ static struct rh_span next_line(const char **text)
  * rh_human_text() would join. */
 static void page_half(struct rh_text_page *p, struct rh_span line, bool pad)
 {
-    unsigned used = 0;
-    size_t blanks = 0;
-    while (blanks < line.len && line.data[blanks] == ' ' && used < COLUMNS / 2) {
+    unsigned blanks = 0;
+    while (blanks < line.len && line.data[blanks] == ' ' && blanks < COLUMNS / 2) {
         rh_buf_add_byte(p->out, ' ');
         blanks++;
-        used++;
     }
-    size_t start = p->out->len;
-    rh_human_text(p->out, rh_span(line.data + blanks, line.len - blanks), COLUMNS - used);
-    for (size_t i = start; i < p->out->len; i++) {
-        used += ((unsigned char) p->out->data[i] & 0xc0) != 0x80;
-    }
-    rh_buf_addf(p->out, "%*s", (int) (pad && used < COLUMNS ? COLUMNS - used : 0), "");
+    rh_page_cell(p, rh_span(line.data + blanks, line.len - blanks), COLUMNS - blanks, pad);
 }
 
 static void page_plan(struct rh_text_page *p, const struct rh_plan_text *plan)

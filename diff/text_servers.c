@@ -3,27 +3,15 @@
 
 enum { NAME_COLUMNS = 44, VALUE_COLUMNS = 30, NAME_MAX_BYTES = 400 };
 
-/* At most so many columns, and padded to them. */
-static void page_cell(struct rh_text_page *p, struct rh_span text, unsigned columns)
-{
-    unsigned used = 0;
-    size_t start = p->out->len;
-    rh_human_text(p->out, text, columns);
-    for (size_t i = start; i < p->out->len; i++) {
-        used += ((unsigned char) p->out->data[i] & 0xc0) != 0x80;
-    }
-    rh_buf_addf(p->out, "%*s", (int) (used < columns ? columns - used : 0), "");
-}
-
 static void page_difference(struct rh_text_page *p, const struct rh_server_difference *d)
 {
     struct rh_buf name;
     rh_buf_init(&name, NAME_MAX_BYTES);
     rh_server_difference_name(d, &name);
     rh_buf_add_cstr(p->out, "  ");
-    page_cell(p, rh_buf_span(&name), NAME_COLUMNS);
+    rh_page_cell(p, rh_buf_span(&name), NAME_COLUMNS, true);
     rh_buf_add_byte(p->out, ' ');
-    page_cell(p, rh_span_cstr(d->text[RH_BASE]), VALUE_COLUMNS);
+    rh_page_cell(p, rh_span_cstr(d->text[RH_BASE]), VALUE_COLUMNS, true);
     rh_buf_add_byte(p->out, ' ');
     rh_human_text(p->out, rh_span_cstr(d->text[RH_CANDIDATE]), VALUE_COLUMNS);
     rh_buf_add_byte(p->out, '\n');

@@ -1,7 +1,6 @@
 #include "diff/volatile_text.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "common/sql_scan.h"
 
@@ -47,7 +46,7 @@ static const char *const samplers[] = {"tablesample"};
 static bool is_one_of(struct rh_span word, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strlen(list[i]) == word.len && strncasecmp(word.data, list[i], word.len) == 0) {
+        if (rh_span_is_nocase(word, list[i])) {
             return true;
         }
     }
@@ -89,7 +88,7 @@ bool rh_volatile_text(struct rh_span sql)
         }
         if (!qualified && IS_ONE_OF(word, choosers)) {
             bool conflict =
-                after.len == 8 && strncasecmp(sql.data + after.start, "conflict", 8) == 0;
+                rh_span_is_nocase(rh_span(sql.data + after.start, after.len), "conflict");
             chooses |= !conflict;
         } else if (is_punct(&scan, &t, ';')) {
             chooses = false;

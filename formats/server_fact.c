@@ -32,6 +32,17 @@ const struct rh_server_fact *rh_server_facts_copy(const struct rh_server_fact *f
     return items;
 }
 
+bool rh_server_facts_cover(const struct rh_server_fact *facts, uint32_t count,
+                           struct rh_span database)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (rh_span_is(facts[i].kind, "statistics") && rh_span_equal(facts[i].database, database)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void rh_server_facts_put(const struct rh_server_fact *facts, uint32_t count, struct rh_buf *out)
 {
     rh_mp_put_array(out, count * RH_SERVER_FACT_TEXTS);

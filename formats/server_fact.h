@@ -18,6 +18,7 @@
 #ifndef RH_FORMATS_SERVER_FACT_H
 #define RH_FORMATS_SERVER_FACT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/arena.h"
@@ -47,6 +48,9 @@ void rh_server_fact_texts(struct rh_server_fact *f,
 struct rh_server_fact rh_server_fact_copy(const struct rh_server_fact *f, struct rh_arena *arena);
 const struct rh_server_fact *rh_server_facts_copy(const struct rh_server_fact *facts,
                                                   uint32_t count, struct rh_arena *arena);
+/* The database was asked for its statistics, and so for its extensions. */
+bool rh_server_facts_cover(const struct rh_server_fact *facts, uint32_t count,
+                           struct rh_span database);
 /* As one array of texts (FORMAT.md, "header block"). */
 void rh_server_facts_put(const struct rh_server_fact *facts, uint32_t count, struct rh_buf *out);
 /* Texts are copied to the arena, which holds the facts too.  -1: not such an array. */

@@ -203,11 +203,10 @@ static void apply_session_auth(struct rh_session_state *s, struct rh_span comman
     rh_sql_scan_init(&scan, command, false);
     while ((token = rh_sql_scan_next(&scan)).kind != RH_SQL_END) {
         struct rh_span word = rh_span(command.data + token.start, token.len);
-        if (token.kind == RH_SQL_WORD && word.len == 5 && strncasecmp(word.data, "local", 5) == 0) {
+        if (token.kind == RH_SQL_WORD && rh_span_is_nocase(word, "local")) {
             return;
         }
-        if (token.kind == RH_SQL_WORD && word.len == 13 &&
-            strncasecmp(word.data, "authorization", 13) == 0) {
+        if (token.kind == RH_SQL_WORD && rh_span_is_nocase(word, "authorization")) {
             name = "session_authorization";
         }
         if (token.kind == RH_SQL_STRING || token.kind == RH_SQL_QUOTED_WORD) {

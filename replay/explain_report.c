@@ -1,41 +1,14 @@
 #include "replay/explain_report.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/alloc.h"
 #include "common/buf.h"
 #include "common/outfile.h"
+#include "formats/report_file.h"
 
 enum { SHAPE_MAX_BYTES = 1 << 20, SHAPE_DEPTH_MAX = 200, REAL_DIGITS = 15 };
-
-static int load(struct rh_explain_report *r, const char *path, struct rh_error *err)
-{
-    struct stat st;
-    json_error_t why;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &st) != 0) {
-        rh_error_set(err, RH_ERR_IO, "\"%s\" cannot be read: %s", path, strerror(errno));
-    } else if (st.st_size > RH_EXPLAIN_REPORT_MAX_BYTES) {
-        rh_error_set(err, RH_ERR_LIMIT, "\"%s\" is too large for a report", path);
-    } else {
-        r->root = json_loadf(file, 0, &why);
-        if (!r->root) {
-            rh_error_set(err, RH_ERR_FORMAT,
-                         "\"%s\" is no JSON: line %d: %s; make it with pgrehearse diff --format "
-                         "json",
-                         path, why.line, why.text);
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return r->root ? 0 : -1;
-}
 
 static bool is_report(const json_t *root)
 {
@@ -82,8 +55,10 @@ static void choose(struct rh_explain_report *r, uint32_t limit,
 int rh_explain_report_read(struct rh_explain_report *r, const char *path, uint32_t limit,
                            const struct rh_str_list *fingerprints, struct rh_error *err)
 {
-    *r = (struct rh_explain_report){0};
-    if (load(r, path, err) != 0) {
+    *r = (struct rh_explain_report){
+        .root = rh_report_file_read(path, "a report",
+                                    "; make it with pgrehearse diff --format json", err)};
+    if (!r->root) {
         return -1;
     }
     if (!is_report(r->root)) {

@@ -29,9 +29,6 @@ struct rh_explain_report {
     uint32_t count;
 };
 
-/* A larger file is no report of ours. */
-enum { RH_EXPLAIN_REPORT_MAX_BYTES = 256 * 1024 * 1024 };
-
 /*
  * Read the report and choose queries: of these fingerprints, or, where none is given, the first
  * `limit` that regressed, in the report's order.  -1: it cannot be read (RH_ERR_IO), is none

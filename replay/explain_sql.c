@@ -2,7 +2,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 /* Past the quoted name that begins at i. */
 static size_t skip_quoted(struct rh_span s, size_t i)
@@ -28,7 +27,7 @@ static bool begins_planned(struct rh_span s)
         len++;
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strlen(words[i]) == len && strncasecmp(words[i], s.data + at, len) == 0) {
+        if (rh_span_is_nocase(rh_span(s.data + at, len), words[i])) {
             return true;
         }
     }

@@ -139,11 +139,6 @@ static void take_directives(struct rh_null_answer *a, struct rh_span text,
     }
 }
 
-static bool is_setting(struct rh_span name, const char *known)
-{
-    return name.len == strlen(known) && strncasecmp(name.data, known, name.len) == 0;
-}
-
 const char *rh_null_setting(struct rh_span name, const struct rh_null_options *options)
 {
     const struct {
@@ -167,7 +162,7 @@ const char *rh_null_setting(struct rh_span name, const struct rh_null_options *o
         {"max_identifier_length", "63"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (is_setting(name, known[i].name)) {
+        if (rh_span_is_nocase(name, known[i].name)) {
             return known[i].value;
         }
     }

@@ -1,7 +1,5 @@
 #include "replay/null_tag.h"
 
-#include <strings.h>
-
 #include "common/sql_scan.h"
 
 enum flag { COUNT = 1, ROWS = 2, RETURNS = 4, ROLLBACK = 8, SHOW = 16 };
@@ -145,15 +143,10 @@ static struct rh_span next_word(struct rh_sql_scan *scan)
     }
 }
 
-static bool word_is(struct rh_span word, const char *lower)
-{
-    return word.len == strlen(lower) && strncasecmp(word.data, lower, word.len) == 0;
-}
-
 static bool is_modifier(struct rh_span word)
 {
     for (size_t i = 0; i < COUNT_OF(modifiers); i++) {
-        if (word_is(word, modifiers[i])) {
+        if (rh_span_is_nocase(word, modifiers[i])) {
             return true;
         }
     }
@@ -167,7 +160,7 @@ static const char *object_tag(struct rh_sql_scan *scan, size_t verb)
         word = next_word(scan);
     }
     for (size_t i = 0; i < COUNT_OF(objects) && word.data; i++) {
-        if (word_is(word, objects[i].word)) {
+        if (rh_span_is_nocase(word, objects[i].word)) {
             return objects[i].tags[verb];
         }
     }
@@ -180,7 +173,7 @@ struct rh_null_tag rh_null_tag_find(struct rh_span command)
     rh_sql_scan_init(&scan, command, false);
     struct rh_span word = next_word(&scan);
     for (size_t i = 0; i < COUNT_OF(commands) && word.data; i++) {
-        if (word_is(word, commands[i].word)) {
+        if (rh_span_is_nocase(word, commands[i].word)) {
             unsigned flags = commands[i].flags;
             return (struct rh_null_tag){
                 .tag = commands[i].tag,
@@ -194,7 +187,7 @@ struct rh_null_tag rh_null_tag_find(struct rh_span command)
         }
     }
     for (size_t i = 0; i < COUNT_OF(verbs) && word.data; i++) {
-        if (word_is(word, verbs[i])) {
+        if (rh_span_is_nocase(word, verbs[i])) {
             return (struct rh_null_tag){.tag = object_tag(&scan, i)};
         }
     }

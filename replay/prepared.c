@@ -1,7 +1,6 @@
 #include "replay/prepared.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "common/buf.h"
 #include "common/hash.h"
@@ -59,7 +58,7 @@ void rh_prepared_forget_all(struct rh_prepared *p)
 
 static bool word_is(struct rh_span text, struct rh_sql_token t, const char *word)
 {
-    return t.len == strlen(word) && strncasecmp(text.data + t.start, word, t.len) == 0;
+    return rh_span_is_nocase(rh_span(text.data + t.start, t.len), word);
 }
 
 /* The first word is one of them, or there is more than one command. */

@@ -134,21 +134,10 @@ void rh_server_facts_ask(struct rh_server_facts *f, struct rh_inquiry *q)
         q->major >= 15 ? DATABASES_FROM_15 : DATABASES_BEFORE);
 }
 
-static bool is_known(const struct rh_server_facts *f, struct rh_span database)
-{
-    for (uint32_t i = 0; i < f->count; i++) {
-        if (rh_span_is(f->items[i].kind, "statistics") &&
-            rh_span_equal(f->items[i].database, database)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void rh_server_facts_ask_database(struct rh_server_facts *f, struct rh_inquiry *q,
                                   struct rh_span database)
 {
-    if (q->major >= 10 && !is_known(f, database)) {
+    if (q->major >= 10 && !rh_server_facts_cover(f->items, f->count, database)) {
         ask(f, q, "the extensions", EXTENSIONS);
         ask(f, q, "the age of the statistics", STATISTICS);
     }

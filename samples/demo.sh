@@ -26,17 +26,8 @@ load_shop() {
 }
 
 log_statements() {
-    server_configure "$production" <<-'END'
-		logging_collector = on
-		log_destination = 'csvlog'
-		log_directory = 'log'
-		log_filename = 'shop.log'
-		log_rotation_age = 0
-		log_rotation_size = 0
-		log_connections = on
-		log_disconnections = on
-		log_min_duration_statement = 0
-	END
+    server_log_csv "$production" shop
+    server_configure "$production" <<<'log_min_duration_statement = 0'
 }
 
 run_shop() {

@@ -105,17 +105,8 @@ END;' >"$work/tpcb.sql"
 produce() {
     local shop_seconds=$seconds shop_logs=$work shop_pids=() pid
     cp -a "$original" "$SERVER_ROOT/production" || exit 2
-    server_configure "$SERVER_ROOT/production" <<-'END'
-		logging_collector = on
-		log_destination = 'csvlog'
-		log_directory = 'log'
-		log_filename = 'shop.log'
-		log_rotation_age = 0
-		log_rotation_size = 0
-		log_connections = on
-		log_disconnections = on
-		log_min_duration_statement = 0
-	END
+    server_log_csv "$SERVER_ROOT/production" shop
+    server_configure "$SERVER_ROOT/production" <<<'log_min_duration_statement = 0'
     server_start "$SERVER_ROOT/production" || exit 2
     shop_clients probes 3 60 simple "$work/skew.sql@4" "$work/hash.sql@2" "$work/audit.sql@2" "$work/price.sql@1"
     shop_clients slow 1 2 simple "$work/slow.sql"

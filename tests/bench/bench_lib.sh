@@ -30,16 +30,7 @@ servers_for_bench() {
     pgbench -i -q -s 10 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres postgres >/dev/null 2>&1 || return 1
     server_stop "$root/candidate"
     server_copy "$root/candidate" "$root/other" && server_copy "$root/candidate" "$root/production" || return 1
-    server_configure "$root/production" <<-'END'
-		logging_collector = on
-		log_destination = 'csvlog'
-		log_directory = 'log'
-		log_filename = 'bench.log'
-		log_rotation_age = 0
-		log_rotation_size = 0
-		log_connections = on
-		log_disconnections = on
-	END
+    server_log_csv "$root/production" bench
 }
 
 nullserver_start() {

@@ -9,15 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/alloc.h"
-#include "common/clock.h"
-#include "formats/trace_writer.h"
+#include "run_pair.h"
 
 enum { SESSIONS = 64, QUERIES = 50, SLOWER_QUERY = 7, LATE_SESSION = 1, RATE = 7000 };
 
-#define EPOCH_NS (INT64_C(1767225600) * RH_NS_PER_SEC) /* 2026-01-01 */
 #define LATE_NS (3600 * RH_NS_PER_SEC)
 
 /* splitmix64: 0 <= x < 1, by a key. */
@@ -40,18 +36,13 @@ static int add(struct rh_trace_writer *w, uint64_t n, bool candidate, struct rh_
     r.kind = RH_KIND_QUERY;
     r.session = 1 + (uint32_t) (n % SESSIONS);
     r.ordinal = 1 + n / SESSIONS;
-    r.run.planned_ns = EPOCH_NS + (int64_t) (n * (uint64_t) RH_NS_PER_SEC / RATE);
-    r.start_ns = r.run.planned_ns + (int64_t) (20000 + 40000 * chance(n * 2 + candidate + 1));
+    int64_t planned_ns = RUN_PAIR_EPOCH_NS + (int64_t) (n * (uint64_t) RH_NS_PER_SEC / RATE);
+    int64_t start_ns = planned_ns + (int64_t) (20000 + 40000 * chance(n * 2 + candidate + 1));
     if (candidate) {
         us *= query == SLOWER_QUERY ? 1.5 : 1;
-        r.start_ns += r.session == LATE_SESSION ? LATE_NS : 0;
+        start_ns += r.session == LATE_SESSION ? LATE_NS : 0;
     }
-    r.run.fate = RH_FATE_DONE;
-    r.run.sent_ns = r.start_ns;
-    r.run.ready_ns = RH_TIME_UNKNOWN;
-    r.outcome.sqlstate = 0;
-    r.outcome.rows = 1;
-    r.outcome.done_ns = r.start_ns + (int64_t) (us * 1000);
+    run_pair_done(&r, planned_ns, start_ns, (int64_t) (us * 1000), 1);
     int len = snprintf(text, sizeof text, "select balance from account_%u where id = %u", query,
                        (unsigned) (chance(n) * 100000));
     r.text = rh_span(text, (size_t) len);
@@ -75,33 +66,14 @@ static int add_all(struct rh_trace_writer *w, uint64_t count, bool candidate, st
 static int write_run(const char *path, uint64_t count, bool candidate, struct rh_error *err)
 {
     struct rh_trace_writer *w;
-    struct rh_setting settings[] = {
-        {RH_SPAN_LITERAL("round_trip_ns"), RH_SPAN_LITERAL("31000")},
-        {RH_SPAN_LITERAL("speed"), RH_SPAN_LITERAL("1")},
-    };
-    struct rh_trace_header header = {
-        .kind = RH_FILE_RUN,
-        .vantage = RH_VANTAGE_CLIENT,
-        .source = RH_SPAN_LITERAL("replay"),
+    const struct run_pair_side side = {
+        .is_candidate = candidate,
         .server_version = candidate ? RH_SPAN_LITERAL("18.1") : RH_SPAN_LITERAL("15.18"),
-        .created_ns = EPOCH_NS,
-        .settings = settings,
-        .setting_count = 2,
+        .name = RH_SPAN_LITERAL("bank"),
+        .sessions = SESSIONS,
     };
-    memset(header.uuid, candidate ? 3 : 2, sizeof header.uuid);
-    memset(header.trace_uuid, 1, sizeof header.trace_uuid);
-    if (rh_trace_writer_open(&w, path, &header, NULL, err) != 0) {
+    if (run_pair_open(&w, path, &side, err) != 0) {
         return -1;
-    }
-    for (uint32_t i = 1; i <= SESSIONS; i++) {
-        struct rh_session session = {.number = i,
-                                     .user = RH_SPAN_LITERAL("bank"),
-                                     .database = RH_SPAN_LITERAL("bank"),
-                                     .opened_ns = RH_TIME_UNKNOWN,
-                                     .closed_ns = RH_TIME_UNKNOWN};
-        if (rh_trace_writer_put_session(w, &session, err) != 0) {
-            return -1;
-        }
     }
     return add_all(w, count, candidate, err) != 0 ? -1 : rh_trace_writer_finish(w, false, err);
 }

@@ -10,16 +10,7 @@ tpcb_log_make() {
     server_new "$dir" && server_start "$dir" || return 1
     pgbench -i -q -s 10 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres postgres 2>/dev/null || return 1
     server_stop "$dir"
-    server_configure "$dir" <<-'END'
-		logging_collector = on
-		log_destination = 'csvlog'
-		log_directory = 'log'
-		log_filename = 'tpcb.log'
-		log_rotation_age = 0
-		log_rotation_size = 0
-		log_connections = on
-		log_disconnections = on
-	END
+    server_log_csv "$dir" tpcb
     server_start "$dir" || return 1
     PGOPTIONS='-c log_statement=all -c log_duration=on' pgbench -n -c 8 -j 2 -t 4000 \
         -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres postgres >/dev/null || return 1

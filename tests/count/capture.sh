@@ -8,13 +8,13 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lib/check.sh
 source "$here/../lib/check.sh"
+# shellcheck source=tests/count/count_lib.sh
+source "$here/count_lib.sh"
 
 # About a fifth more than was measured (gcc 12).
 instructions_max=5400
 
-[ "${RH_OPTIMISED:-}" = 1 ] || check_skip 'only an optimised build without sanitizers is counted'
-command -v valgrind >/dev/null || check_skip 'valgrind is not installed'
-check_begin
+count_begin
 
 # make_log TRANSACTIONS: seven statements each
 make_log() {
@@ -50,33 +50,18 @@ make_log() {
     }'
 }
 
-# count LOG TOOL: the total that the tool tells
-count() {
-    valgrind --tool="$2" $3 "$RH_BIN/pgrehearse-capture" log -o "$WORK/$1.trace" "$WORK/$1.csv" \
-        >"$WORK/out" 2>"$WORK/err" || { cat "$WORK/err"; return 1; }
-    sed -n "s/^.*$4 *\([0-9,]*\).*$/\1/p" "$WORK/err" | tr -d , | tail -n 1
+command_of() {
+    command=("$RH_BIN/pgrehearse-capture" log -o "$WORK/$1.trace" "$WORK/$1.csv")
 }
 
 short_transactions=1000
 long_transactions=6000
 make_log $short_transactions >"$WORK/short.csv"
 make_log $long_transactions >"$WORK/long.csv"
-statements=$(((long_transactions - short_transactions) * 7))
 
 "$RH_BIN/pgrehearse-capture" log -o "$WORK/long.trace" "$WORK/long.csv" >/dev/null 2>"$WORK/err"
 check "all statements are captured" grep -q "^statements   $((long_transactions * 7)):.* $((long_transactions * 7)) with a duration" "$WORK/err"
 
-short=$(count short cachegrind '--cache-sim=no --cachegrind-out-file=/dev/null' 'I  *refs:')
-long=$(count long cachegrind '--cache-sim=no --cachegrind-out-file=/dev/null' 'I  *refs:')
-each=$(((long - short) / statements))
-echo "$each instructions a statement (at most $instructions_max)"
-check "both were counted" [ "${short:-0}" -gt 0 -a "${long:-0}" -gt "${short:-0}" ]
-check "$each instructions a statement are at most $instructions_max" [ "$each" -le "$instructions_max" ]
-
 # Tables and buffers double a few times on the way; one call a hundred statements would be 350 here.
-short=$(count short memcheck '--leak-check=no --undef-value-errors=no' 'total heap usage:')
-long=$(count long memcheck '--leak-check=no --undef-value-errors=no' 'total heap usage:')
-echo "$short calls for memory for $((short_transactions * 7)) statements, $long for $((long_transactions * 7))"
-check "both were counted" [ "${short:-0}" -gt 0 -a "${long:-0}" -gt 0 ]
-check "no call for memory a statement" [ $((long - short)) -le 100 ]
+check_each '' short long $(((long_transactions - short_transactions) * 7)) $instructions_max 100
 check_end

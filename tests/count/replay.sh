@@ -6,6 +6,8 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lib/check.sh
 source "$here/../lib/check.sh"
+# shellcheck source=tests/count/count_lib.sh
+source "$here/count_lib.sh"
 # shellcheck source=tests/integration/null_lib.sh
 source "$here/../integration/null_lib.sh"
 
@@ -16,9 +18,7 @@ instructions_prepared_max=10900
 # threads between themselves need comes on top.  Measured: 0.5.
 calls_hundredths_max=330
 
-[ "${RH_OPTIMISED:-}" = 1 ] || check_skip 'only an optimised build without sanitizers is counted'
-command -v valgrind >/dev/null || check_skip 'valgrind is not installed'
-check_begin
+count_begin
 
 sessions=8
 short=500
@@ -49,8 +49,8 @@ play() {
     }
 }
 
-# instructions TRACE: of user code, in all
-instructions() {
+# user_code TRACE: instructions, in all
+user_code() {
     play "$1" valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null &&
         sed -n 's/^.*I  *refs: *\([0-9,]*\).*$/\1/p' "$WORK/err" | tr -d ,
 }
@@ -66,8 +66,8 @@ for kind in simple prepared; do
     make $kind $short
     make $kind $long
     limit=instructions_${kind}_max
-    few=$(instructions $kind-$short)
-    many=$(instructions $kind-$long)
+    few=$(user_code $kind-$short)
+    many=$(user_code $kind-$long)
     check "$kind: both were counted" test "${few:-0}" -gt 0 -a "${many:-0}" -gt "${few:-0}"
     each=$(((many - few) / statements))
     echo "$kind: $each instructions a statement, at most ${!limit}"

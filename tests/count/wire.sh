@@ -9,13 +9,13 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lib/check.sh
 source "$here/../lib/check.sh"
+# shellcheck source=tests/count/count_lib.sh
+source "$here/count_lib.sh"
 
 # About 15 % more than was measured (gcc 12); a packet needs half of it.
 declare -A instructions_max=([simple]=7300 [prepared]=11700)
 
-[ "${RH_OPTIMISED:-}" = 1 ] || check_skip 'only an optimised build without sanitizers is counted'
-command -v valgrind >/dev/null || check_skip 'valgrind is not installed'
-check_begin
+count_begin
 
 # make_pcap MODE STATEMENTS: to standard output.  Bytes are hexadecimal until they are written.
 make_pcap() {
@@ -84,17 +84,12 @@ make_pcap() {
     }'
 }
 
-# count NAME TOOL OPTIONS LABEL: the total that the tool tells
-count() {
-    # shellcheck disable=SC2086 # options are words
-    valgrind --tool="$2" $3 "$RH_BIN/pgrehearse-capture" wire -r "$WORK/$1.pcap" -o "$WORK/$1.trace" \
-        >"$WORK/out" 2>"$WORK/err" || { cat "$WORK/err"; return 1; }
-    sed -n "s/^.*$4 *\([0-9,]*\).*$/\1/p" "$WORK/err" | tr -d , | tail -n 1
+command_of() {
+    command=("$RH_BIN/pgrehearse-capture" wire -r "$WORK/$1.pcap" -o "$WORK/$1.trace")
 }
 
 few=1000
 many=5000
-statements=$((many - few))
 for mode in simple prepared; do
     max=${instructions_max[$mode]}
     make_pcap $mode $few >"$WORK/few.pcap"
@@ -105,18 +100,7 @@ for mode in simple prepared; do
     "$RH_BIN/pgrehearse" info --format json "$WORK/many.trace" >"$WORK/info" 2>&1
     check "$mode: nothing is missing in the trace" grep -Eq '"gaps": *\[ *\]' "$WORK/info"
 
-    short=$(count few cachegrind '--cache-sim=no --cachegrind-out-file=/dev/null' 'I  *refs:')
-    long=$(count many cachegrind '--cache-sim=no --cachegrind-out-file=/dev/null' 'I  *refs:')
-    each=$(((long - short) / statements))
-    echo "$mode: $each instructions a statement (at most $max)"
-    check "$mode: both were counted" [ "${short:-0}" -gt 0 -a "${long:-0}" -gt "${short:-0}" ]
-    check "$mode: $each instructions a statement are at most $max" [ "$each" -le "$max" ]
-
     # Tables and buffers double a few times on the way; one call a hundred statements would be 40 here.
-    short=$(count few memcheck '--leak-check=no --undef-value-errors=no' 'total heap usage:')
-    long=$(count many memcheck '--leak-check=no --undef-value-errors=no' 'total heap usage:')
-    echo "$mode: $short calls for memory for $few statements, $long for $many"
-    check "$mode: both were counted" [ "${short:-0}" -gt 0 -a "${long:-0}" -gt 0 ]
-    check "$mode: no call for memory a statement" [ $((long - short)) -le 40 ]
+    check_each "$mode: " few many $((many - few)) "$max" 40
 done
 check_end

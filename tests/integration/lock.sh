@@ -18,17 +18,8 @@ state() {
 }
 
 produce() {
-    server_configure "$production" <<-'END'
-		logging_collector = on
-		log_destination = 'csvlog'
-		log_directory = 'log'
-		log_filename = 'lock.log'
-		log_rotation_age = 0
-		log_rotation_size = 0
-		log_connections = on
-		log_disconnections = on
-		log_min_duration_statement = 0
-	END
+    server_log_csv "$production" lock
+    server_configure "$production" <<<'log_min_duration_statement = 0'
     server_start "$production" || exit 1
     awk -v n="$STATEMENTS" 'BEGIN {
         seed = 4711

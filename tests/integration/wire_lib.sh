@@ -5,6 +5,9 @@
 #   wire_clone NAME           its files as $SERVER_ROOT/NAME
 #   capture_start PORT FILE.pcap    tcpdump of that port; returns once packets are taken
 #   capture_stop PORT FILE.pcap     ends it when all packets are in the file; none may be missing
+#   wire_read PORT            $WORK/production.pcap into $WORK/t.trace, without a gap
+#   wire_rehearse PORT        that trace replayed on the clone "candidate": $WORK/t.run, its messages in
+#                             $WORK/replay.err, what the comparison of both sides' packets says in $WORK/out
 #   talk NAME                 wire_talker says $WORK/NAME.script to $PGPORT
 #   wire_outcomes FILE        of each record of a trace or run its SQLSTATE, tag, rows, results, bytes, transaction
 #                             status, as sorted lines
@@ -58,6 +61,29 @@ capture_stop() {
     wait "$tcpdump_pid"
     check_equal "packets of $2 dropped" 0 \
         "$(sed -n 's/^\([0-9]*\) packets dropped by kernel$/\1/p' "$WORK/tcpdump.err")"
+}
+
+wire_read() {
+    check_run 0 "$RH_BIN/pgrehearse" capture wire -r "$WORK/production.pcap" --server-port "$1" -o "$WORK/t.trace"
+    check_run 0 "$RH_BIN/pgrehearse" info --format json "$WORK/t.trace"
+    check_equal 'no gap' 0 "$(jq '.[0].gaps | length' "$WORK/out")"
+}
+
+wire_rehearse() {
+    local candidate
+    server_start "$SERVER_ROOT/candidate" free || exit 1
+    candidate=$SERVER_PORT
+    capture_start "$candidate" "$WORK/candidate.pcap"
+    check_run 0 "$RH_BIN/pgrehearse" replay --speed 1 -h 127.0.0.1 -p "$candidate" -o "$WORK/t.run" "$WORK/t.trace"
+    cp "$WORK/err" "$WORK/replay.err"
+    capture_stop "$candidate" "$WORK/candidate.pcap"
+    server_stop "$SERVER_ROOT/candidate"
+
+    check_run 0 "$RH_BIN/wire_messages" compare "$1" "$WORK/production.pcap" "$candidate" "$WORK/candidate.pcap"
+    cat "$WORK/out"
+    wire_outcomes "$WORK/t.trace" >"$WORK/production.outcomes"
+    wire_outcomes "$WORK/t.run" >"$WORK/candidate.outcomes"
+    check 'the same outcomes' diff "$WORK/production.outcomes" "$WORK/candidate.outcomes"
 }
 
 talk() {

@@ -3,6 +3,7 @@
 #   server_begin              find the programs and an unprivileged user, make $SERVER_ROOT
 #   server_new DIR            a fresh cluster in DIR (below $SERVER_ROOT)
 #   server_configure DIR      append standard input to its postgresql.conf
+#   server_log_csv DIR NAME   have it write log/NAME.csv below DIR, with connections, never rotated
 #   server_start DIR [PORT]   start it and wait until it answers; sets SERVER_PORT
 #   server_stop DIR [fast|immediate]
 #   server_wait_log FILE      after a stop: wait until the log collector has written all
@@ -117,6 +118,19 @@ server_new() {
 
 server_configure() {
     cat >>"$1/postgresql.conf"
+}
+
+server_log_csv() {
+    server_configure "$1" <<-END
+		logging_collector = on
+		log_destination = 'csvlog'
+		log_directory = 'log'
+		log_filename = '$2.log'
+		log_rotation_age = 0
+		log_rotation_size = 0
+		log_connections = on
+		log_disconnections = on
+	END
 }
 
 # Chosen below the range the kernel gives to clients; the start itself tells whether it is free.

@@ -1,5 +1,5 @@
 # Reports of pgrehearse diff on runs that are made for it.
-add_executable(report_files report/report_files.c)
+add_executable(report_files report/report_files.c report/run_pair.c)
 rh_no_lto(report_files)
 target_link_libraries(report_files PRIVATE rh_formats m)
 add_test(NAME report.page COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/report/page.sh")

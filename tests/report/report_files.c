@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/alloc.h"
-#include "formats/trace_writer.h"
+#include "run_pair.h"
 
 enum {
     SESSIONS = 8,
@@ -25,10 +24,6 @@ enum {
     WIDE_FROM = 100, /* of the queries beyond, each tenth has a long text */
     WIDE_COLUMNS = 100,
 };
-
-static const char *const applications[] = {"<i>batch</i>", "web"}; /* in turn, by session */
-
-#define EPOCH_NS (INT64_C(1767225600) * 1000000000) /* 2026-01-01 */
 
 static const char *const hostile[] = {
     "select 'x' as \"</script><script>alert(1)</script><!-- ]]> <img src=x onerror=alert(2)>\"",
@@ -128,30 +123,8 @@ static void set_times(struct rh_record *r, unsigned query, unsigned call, bool c
     double us =
         base_us * (candidate ? candidate_factor(query, call) : 1) * (0.97 + 0.06 * chance(noise));
     int64_t lag_ns = (int64_t) (40000 + 60000 * chance(noise));
-    r->run.fate = RH_FATE_DONE;
-    r->run.planned_ns = r->start_ns;
-    r->start_ns += lag_ns;
-    r->run.sent_ns = r->start_ns;
-    r->run.ready_ns = RH_TIME_UNKNOWN;
-    r->outcome.sqlstate = 0;
-    r->outcome.rows = query == 6 && candidate && call % 5 == 0 ? 3 : 2;
-    r->outcome.done_ns = r->start_ns + (int64_t) (us * 1000);
-}
-
-static int put_sessions(struct rh_trace_writer *w, struct rh_error *err)
-{
-    for (uint32_t i = 1; i <= SESSIONS; i++) {
-        struct rh_session session = {.number = i,
-                                     .user = RH_SPAN_LITERAL("shop"),
-                                     .database = RH_SPAN_LITERAL("shop"),
-                                     .application = rh_span_cstr(applications[i % 2]),
-                                     .opened_ns = RH_TIME_UNKNOWN,
-                                     .closed_ns = RH_TIME_UNKNOWN};
-        if (rh_trace_writer_put_session(w, &session, err) != 0) {
-            return -1;
-        }
-    }
-    return 0;
+    int64_t rows = query == 6 && candidate && call % 5 == 0 ? 3 : 2;
+    run_pair_done(r, r->start_ns, r->start_ns + lag_ns, (int64_t) (us * 1000), rows);
 }
 
 /* A call of each query a second, in waves. */
@@ -173,8 +146,8 @@ static int put_statements(struct rh_trace_writer *w, unsigned queries, unsigned 
             r.kind = RH_KIND_QUERY;
             r.session = 1 + query % SESSIONS;
             r.ordinal = ++ordinals[r.session];
-            r.start_ns =
-                EPOCH_NS + (int64_t) (1e9 * start_seconds(call + query / (double) queries));
+            r.start_ns = RUN_PAIR_EPOCH_NS +
+                         (int64_t) (1e9 * start_seconds(call + query / (double) queries));
             sql_of(query, call * 31 + query, text);
             r.text = rh_span_cstr(text);
             set_times(&r, query, call, candidate, &noise);
@@ -191,28 +164,18 @@ static int write_run(const char *path, unsigned queries, unsigned calls, bool ca
                      struct rh_error *err)
 {
     struct rh_trace_writer *w;
-    struct rh_setting settings[] = {
-        {RH_SPAN_LITERAL("round_trip_ns"), RH_SPAN_LITERAL("31000")},
-        {RH_SPAN_LITERAL("speed"), RH_SPAN_LITERAL("1")},
-    };
-    struct rh_trace_header header = {
-        .kind = RH_FILE_RUN,
-        .vantage = RH_VANTAGE_CLIENT,
-        .source = RH_SPAN_LITERAL("replay"),
+    const struct run_pair_side side = {
+        .is_candidate = candidate,
         .server_version =
             candidate ? RH_SPAN_LITERAL("18.1 <b>|new|</b>") : RH_SPAN_LITERAL("15.18"),
         .server_address =
             candidate ? RH_SPAN_LITERAL("candidate:5432") : RH_SPAN_LITERAL("base:5432"),
-        .created_ns = EPOCH_NS,
-        .settings = settings,
-        .setting_count = 2,
+        .name = RH_SPAN_LITERAL("shop"),
+        .sessions = SESSIONS,
+        .applications = {"<i>batch</i>", "web"},
     };
-    memset(header.uuid, candidate ? 3 : 2, sizeof header.uuid);
-    memset(header.trace_uuid, 1, sizeof header.trace_uuid);
-    if (rh_trace_writer_open(&w, path, &header, NULL, err) != 0) {
-        return -1;
-    }
-    if (put_sessions(w, err) != 0 || put_statements(w, queries, calls, candidate, err) != 0) {
+    if (run_pair_open(&w, path, &side, err) != 0 ||
+        put_statements(w, queries, calls, candidate, err) != 0) {
         return -1;
     }
     return rh_trace_writer_finish(w, false, err);
