@@ -9,7 +9,6 @@
 #ifndef RH_COMMON_WAKE_LEAD_H
 #define RH_COMMON_WAKE_LEAD_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define RH_WAKE_LEAD_MAX_NS INT64_C(150000)
