@@ -94,7 +94,10 @@ static const struct rh_opt options[] = {
     {"judge-anyway", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(judge_anyway),
      "test queries even when the rehearsal is invalid", NULL},
     {"with-examples", 0, RH_OPT_NO_ARG, NULL, rh_opt_flag, AT(with_examples),
-     "in html: show some statements as they were sent, with\ntheir literals", NULL},
+     "in html: show some statements as they were sent, with\ntheir literals; and the values in "
+     "plans "
+     "of single calls",
+     NULL},
     {"plans", 0, RH_OPT_ARG, "FILE", rh_opt_string, AT(plans_file),
      "in text, markdown and html: show the plans that pgrehearse\nexplain put into this report",
      NULL, "*.json"},
@@ -200,8 +203,8 @@ static struct rh_test_rule test_rule(const struct diff_options *o)
 
 static int check_rule(const struct diff_options *o, struct rh_error *err)
 {
-    if (o->with_examples && o->format->write != rh_report_html) {
-        return rh_error_set(err, RH_ERR_USAGE, "--with-examples is for --format html");
+    if (o->with_examples && o->format->write != rh_report_html && !o->plans_file) {
+        return rh_error_set(err, RH_ERR_USAGE, "--with-examples is for --format html and --plans");
     }
     if (o->plans_file && o->format->write != rh_report_text &&
         o->format->write != rh_report_markdown && o->format->write != rh_report_html) {
@@ -254,7 +257,7 @@ static int report_comparison(const struct diff_options *o, struct rh_gate_list *
     report.plans = o->plans_file ? &o->plans : NULL;
     struct rh_example_texts examples = {0};
     int rc = 0;
-    if (o->with_examples) {
+    if (o->with_examples && o->format->write == rh_report_html) {
         rc = rh_example_texts_read(&examples, &result, err);
         report.examples = &examples;
     }
@@ -396,7 +399,7 @@ static int choose_files(struct rh_str_list files[RH_SIDES], const struct diff_op
 
 static int read_plans(struct diff_options *o, struct rh_error *err)
 {
-    return o->plans_file ? rh_plan_texts_read(&o->plans, o->plans_file, err) : 0;
+    return o->plans_file ? rh_plan_texts_read(&o->plans, o->plans_file, o->with_examples, err) : 0;
 }
 
 static int run(void *target, const struct rh_str_list *operands)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "formats/plan_mask.h"
 #include "formats/report_file.h"
 
 static bool read_fingerprint(const char *text, uint64_t *fingerprint)
@@ -32,33 +33,74 @@ static char *copy_cut(const char *prefix, const char *text)
     return copy;
 }
 
-static char *side_text(const json_t *plans, const char *side)
+/* Takes *text. */
+static char *mask(char *text, void (*masks)(struct rh_buf *out, struct rh_span text))
+{
+    struct rh_buf out;
+    rh_buf_init(&out, 2 * (size_t) RH_PLAN_TEXT_MAX);
+    masks(&out, rh_span_cstr(text));
+    rh_free(text);
+    text = copy_cut("", rh_buf_cstr(&out));
+    rh_buf_release(&out);
+    return text;
+}
+
+static char *side_text(const json_t *plans, const char *side, bool masked)
 {
     const json_t *object = json_object_get(plans, side);
     const char *text = json_string_value(json_object_get(object, "text"));
     const char *error = json_string_value(json_object_get(object, "error"));
-    return text    ? copy_cut("", text)
-           : error ? copy_cut("error: ", error)
-                   : copy_cut("", "(not asked)");
+    if (text) {
+        char *plan = copy_cut("", text);
+        return masked ? mask(plan, rh_plan_text_mask) : plan;
+    }
+    if (error) {
+        char *why = copy_cut("", error);
+        why = masked ? mask(why, rh_plan_error_mask) : why;
+        char *told = copy_cut("error: ", why);
+        rh_free(why);
+        return told;
+    }
+    return copy_cut("", "(not asked)");
 }
 
-static void take(struct rh_plan_texts *p, size_t *cap, const json_t *query)
+static struct rh_plan_pair take_pair(const json_t *plans, bool masked)
+{
+    return (struct rh_plan_pair){
+        .differ = json_is_true(json_object_get(plans, "differ")),
+        .text = {side_text(plans, "base", masked), side_text(plans, "candidate", masked)},
+    };
+}
+
+static uint64_t count_of(const json_t *object, const char *key)
+{
+    json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t) value : 0;
+}
+
+static void take(struct rh_plan_texts *p, size_t *cap, const json_t *query, bool with_values)
 {
     const json_t *plans = json_object_get(query, "plans");
+    const json_t *call = json_object_get(plans, "call");
     uint64_t fingerprint;
     if (!json_is_object(plans) || p->count == RH_PLAN_TEXTS_MAX ||
         !read_fingerprint(json_string_value(json_object_get(query, "fingerprint")), &fingerprint)) {
         return;
     }
     RH_GROW(p->items, p->count, *cap);
-    p->items[p->count++] = (struct rh_plan_text){
-        .fingerprint = fingerprint,
-        .differ = json_is_true(json_object_get(plans, "differ")),
-        .text = {side_text(plans, "base"), side_text(plans, "candidate")},
-    };
+    struct rh_plan_text *plan = &p->items[p->count++];
+    *plan = (struct rh_plan_text){.fingerprint = fingerprint, .any = take_pair(plans, false)};
+    if (count_of(call, "ordinal") > 0) {
+        plan->call = take_pair(call, !with_values);
+        plan->session = (uint32_t) count_of(call, "session");
+        plan->copy = (uint32_t) count_of(call, "copy");
+        plan->ordinal = count_of(call, "ordinal");
+        plan->values_shown = with_values && json_is_true(json_object_get(call, "values_shown"));
+    }
 }
 
-int rh_plan_texts_read(struct rh_plan_texts *p, const char *path, struct rh_error *err)
+int rh_plan_texts_read(struct rh_plan_texts *p, const char *path, bool with_values,
+                       struct rh_error *err)
 {
     *p = (struct rh_plan_texts){0};
     json_t *root = rh_report_file_read(path, "a report with plans", "", err), *query;
@@ -70,7 +112,7 @@ int rh_plan_texts_read(struct rh_plan_texts *p, const char *path, struct rh_erro
     bool is_report = json_is_array(queries);
     json_array_foreach(queries, index, query)
     {
-        take(p, &cap, query);
+        take(p, &cap, query, with_values);
     }
     json_decref(root);
     if (!is_report) {
@@ -84,11 +126,17 @@ int rh_plan_texts_read(struct rh_plan_texts *p, const char *path, struct rh_erro
     return 0;
 }
 
+static void release_pair(struct rh_plan_pair *pair)
+{
+    rh_free(pair->text[RH_BASE]);
+    rh_free(pair->text[RH_CANDIDATE]);
+}
+
 void rh_plan_texts_release(struct rh_plan_texts *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        rh_free(p->items[i].text[RH_BASE]);
-        rh_free(p->items[i].text[RH_CANDIDATE]);
+        release_pair(&p->items[i].any);
+        release_pair(&p->items[i].call);
     }
     rh_free(p->items);
     *p = (struct rh_plan_texts){0};
@@ -104,6 +152,43 @@ const struct rh_plan_text *rh_plan_texts_find(const struct rh_plan_texts *p, uin
     return NULL;
 }
 
+void rh_plan_text_name_call(const struct rh_plan_text *plan, struct rh_buf *out)
+{
+    rh_buf_addf(out, "call %" PRIu64 " of session %" PRIu32, plan->ordinal, plan->session);
+    if (plan->copy > 0) {
+        rh_buf_addf(out, ", copy %" PRIu32, plan->copy);
+    }
+    rh_buf_addf(out, ", by its own values%s", plan->values_shown ? "" : " (each shown as ?)");
+}
+
+static void put_pair(struct rh_json *j, const struct rh_plan_pair *pair)
+{
+    rh_json_key(j, "differ");
+    rh_json_bool(j, pair->differ);
+    rh_json_key(j, "base");
+    rh_json_cstr(j, pair->text[RH_BASE]);
+    rh_json_key(j, "candidate");
+    rh_json_cstr(j, pair->text[RH_CANDIDATE]);
+}
+
+static void put_call(struct rh_json *j, const struct rh_plan_text *plan)
+{
+    struct rh_buf name;
+    rh_json_key(j, "call");
+    if (plan->ordinal == 0) {
+        rh_json_null(j);
+        return;
+    }
+    rh_buf_init(&name, 200);
+    rh_plan_text_name_call(plan, &name);
+    rh_json_open(j, '{');
+    rh_json_key(j, "name");
+    rh_json_cstr(j, rh_buf_cstr(&name));
+    put_pair(j, &plan->call);
+    rh_json_close(j);
+    rh_buf_release(&name);
+}
+
 void rh_json_plan_texts(struct rh_json *j, const struct rh_plan_texts *p)
 {
     rh_json_key(j, "plans");
@@ -113,12 +198,8 @@ void rh_json_plan_texts(struct rh_json *j, const struct rh_plan_texts *p)
         snprintf(key, sizeof key, "%016" PRIx64, p->items[i].fingerprint);
         rh_json_key(j, key);
         rh_json_open(j, '{');
-        rh_json_key(j, "differ");
-        rh_json_bool(j, p->items[i].differ);
-        rh_json_key(j, "base");
-        rh_json_cstr(j, p->items[i].text[RH_BASE]);
-        rh_json_key(j, "candidate");
-        rh_json_cstr(j, p->items[i].text[RH_CANDIDATE]);
+        put_pair(j, &p->items[i].any);
+        put_call(j, &p->items[i]);
         rh_json_close(j);
     }
     rh_json_close(j);

@@ -316,10 +316,8 @@ static void servers_table(struct page *p)
     rh_buf_release(&name);
 }
 
-static void plan_row(struct page *p, const struct rh_query *q, const struct rh_plan_text *plan)
+static void put_pair(struct page *p, const struct rh_plan_pair *plan)
 {
-    rh_buf_addf(&p->row, "\n`%016" PRIx64 "`%s\n", q->fingerprint,
-                plan->differ ? ": the plans **differ**" : "");
     for (int side = 0; side < RH_SIDES; side++) {
         rh_buf_addf(&p->row, "\n%s:\n\n<pre>", side == RH_BASE ? "Base" : "Candidate");
         /* An empty line would end the element. */
@@ -330,6 +328,19 @@ static void plan_row(struct page *p, const struct rh_query *q, const struct rh_p
             at += len;
         }
         rh_buf_add_cstr(&p->row, "</pre>\n");
+    }
+}
+
+static void plan_row(struct page *p, const struct rh_query *q, const struct rh_plan_text *plan)
+{
+    rh_buf_addf(&p->row, "\n`%016" PRIx64 "`%s\n", q->fingerprint,
+                plan->any.differ ? ": the plans **differ**" : "");
+    put_pair(p, &plan->any);
+    if (plan->ordinal > 0) {
+        rh_buf_add_cstr(&p->row, "\nFor the ");
+        rh_plan_text_name_call(plan, &p->row);
+        rh_buf_addf(&p->row, "%s\n", plan->call.differ ? ": the plans **differ**" : "");
+        put_pair(p, &plan->call);
     }
 }
 

@@ -27,7 +27,7 @@ static void page_half(struct rh_text_page *p, struct rh_span line, bool pad)
     rh_page_cell(p, rh_span(line.data + blanks, line.len - blanks), COLUMNS - blanks, pad);
 }
 
-static void page_plan(struct rh_text_page *p, const struct rh_plan_text *plan)
+static void page_pair(struct rh_text_page *p, const struct rh_plan_pair *plan)
 {
     const char *left = plan->text[RH_BASE], *right = plan->text[RH_CANDIDATE];
     for (int n = 0; (*left || *right) && n < LINES_MAX; n++) {
@@ -41,6 +41,18 @@ static void page_plan(struct rh_text_page *p, const struct rh_plan_text *plan)
     }
     if (*left || *right) {
         rh_buf_add_cstr(p->out, "  ... (the page and the JSON have all of it)\n");
+    }
+}
+
+/* Plans for any values may be alike where those of some values are not. */
+static void page_plan(struct rh_text_page *p, const struct rh_plan_text *plan)
+{
+    page_pair(p, &plan->any);
+    if (plan->ordinal > 0) {
+        rh_buf_add_cstr(p->out, "  for the ");
+        rh_plan_text_name_call(plan, p->out);
+        rh_buf_addf(p->out, "%s\n", plan->call.differ ? ": they DIFFER" : "");
+        page_pair(p, &plan->call);
     }
 }
 
@@ -58,7 +70,7 @@ void rh_page_plans(struct rh_text_page *p)
         if (shown++ == 0) {
             rh_page_heading(p, "PLANS, of the base and of the candidate");
         }
-        rh_buf_addf(p->out, "%s", plan->differ ? "  they DIFFER\n" : "");
+        rh_buf_addf(p->out, "%s", plan->any.differ ? "  they DIFFER\n" : "");
         rh_page_query(p, (uint32_t) (q - p->comparison->queries.items));
         page_plan(p, plan);
         rh_report_sink_drain(p->sink);

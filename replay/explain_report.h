@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "common/opt.h"
+#include "replay/explain_call.h"
 #include "replay/explain_server.h"
 
 struct json_t;
@@ -21,6 +22,8 @@ struct rh_explain_query {
     const char *fingerprint;
     const char *sql; /* normalised */
     bool is_cut;     /* its end is missing */
+    /* The call that the candidate slowed most; ordinal 0: the report tells none. */
+    struct rh_explain_call call;
 };
 
 struct rh_explain_report {
@@ -38,10 +41,19 @@ int rh_explain_report_read(struct rh_explain_report *r, const char *path, uint32
                            const struct rh_str_list *fingerprints, struct rh_error *err);
 void rh_explain_report_release(struct rh_explain_report *r);
 
-/* Give a query its plans; NULL: that side was not asked. *differ: both have a plan, and its nodes,
- * tables or indexes are not the same. */
-void rh_explain_report_add(struct rh_explain_query *q, const struct rh_explain_plan *base,
-                           const struct rh_explain_plan *candidate, bool *differ);
+/* Whether this file is the trace of the report's base, or a run of it.  -1: it is not
+ * (RH_ERR_USAGE), or cannot be read. */
+int rh_explain_report_check_trace(const struct rh_explain_report *r, const char *path,
+                                  struct rh_error *err);
+
+/* Give a query its plans, of the base and of the candidate; NULL: that side was not asked.  True:
+ * both have a plan, and its nodes, tables or indexes are not the same. */
+bool rh_explain_report_add(struct rh_explain_query *q,
+                           const struct rh_explain_plan *const plans[2]);
+/* Behind rh_explain_report_add(): likewise those of its call, by that call's values, which stand in
+ * the report only where shows_values. */
+bool rh_explain_report_add_call(struct rh_explain_query *q,
+                                const struct rh_explain_plan *const plans[2], bool shows_values);
 int rh_explain_report_write(const struct rh_explain_report *r, const char *path,
                             struct rh_error *err);
 

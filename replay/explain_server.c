@@ -17,6 +17,9 @@ enum {
     SETTINGS_SINCE = 120000,
     SQL_MAX = 1 << 20,
     PLAN_MAX_BYTES = 1 << 20,
+    SQL_MARGIN = 100,
+    /* FirstNormalObjectId (src/include/access/transam.h). */
+    FIRST_OWN_OID = 16384,
 };
 
 static char *copy_text(const char *text)
@@ -82,11 +85,10 @@ static void keep_error(struct rh_explain_plan *plan, const PGresult *result, PGc
 }
 
 /* True if the command succeeded.  Its rows, joined by line breaks, go to *rows where it is given.
- */
-static bool command(struct rh_explain_server *s, const char *sql, struct rh_explain_plan *plan,
-                    char **rows)
+ * *result is cleared. */
+static bool take_result(struct rh_explain_server *s, PGresult *result, struct rh_explain_plan *plan,
+                        char **rows)
 {
-    PGresult *result = PQexec(s->pg, sql);
     ExecStatusType status = PQresultStatus(result);
     bool is_done = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!is_done) {
@@ -108,6 +110,12 @@ static bool command(struct rh_explain_server *s, const char *sql, struct rh_expl
     }
     PQclear(result);
     return is_done;
+}
+
+static bool command(struct rh_explain_server *s, const char *sql, struct rh_explain_plan *plan,
+                    char **rows)
+{
+    return take_result(s, PQexec(s->pg, sql), plan, rows);
 }
 
 /* EXPLAIN of what is prepared, or of the text where the server plans that without values. */
@@ -162,6 +170,24 @@ static bool fetch(struct rh_explain_server *s, struct rh_buf *text, const char *
     return command(s, rh_buf_cstr(text), plan, rows);
 }
 
+/* Roll back, and tell whether the connection still stands. */
+static int finish(struct rh_explain_server *s, bool is_done, struct rh_explain_plan *plan,
+                  struct rh_error *err)
+{
+    struct rh_explain_plan ignored = {0};
+    if (!is_done) {
+        rh_free(plan->json);
+        plan->json = NULL;
+    }
+    command(s, "ROLLBACK", &ignored, NULL);
+    rh_explain_plan_release(&ignored);
+    if (PQstatus(s->pg) != CONNECTION_OK) {
+        return rh_error_set(err, RH_ERR_NET, "the connection to the %s server is lost: %s", s->name,
+                            plan->error ? plan->error : "no reason was told");
+    }
+    return 0;
+}
+
 int rh_explain_server_ask(struct rh_explain_server *s, const char *sql, uint32_t params,
                           struct rh_explain_plan *plan, struct rh_error *err)
 {
@@ -174,18 +200,75 @@ int rh_explain_server_ask(struct rh_explain_server *s, const char *sql, uint32_t
                    fetch(s, &text, "JSON", sql, params, plan, &plan->json) &&
                    fetch(s, &text, "TEXT", sql, params, plan, &plan->text);
     rh_buf_release(&text);
-    if (!is_done) {
-        rh_free(plan->json);
-        plan->json = NULL;
-    }
-    command(s, "ROLLBACK", &ignored, NULL);
+    int rc = finish(s, is_done, plan, err);
     if (prepares) { /* it outlives its transaction, and there may be none after an error */
         command(s, "DEALLOCATE ALL", &ignored, NULL);
+        rh_explain_plan_release(&ignored);
     }
-    rh_explain_plan_release(&ignored);
-    if (PQstatus(s->pg) != CONNECTION_OK) {
-        return rh_error_set(err, RH_ERR_NET, "the connection to the %s server is lost: %s", s->name,
-                            plan->error ? plan->error : "no reason was told");
+    return rc;
+}
+
+/* What libpq's PQexecParams() takes, each an array of a call's parameters. */
+struct values {
+    Oid *types;
+    const char **data;
+    int *lengths;
+    int *formats;
+};
+
+static void values_make(struct values *v, const struct rh_explain_call *call)
+{
+    size_t n = call->param_count + 1;
+    *v = (struct values){.types = rh_calloc(n, sizeof *v->types),
+                         .data = rh_calloc(n, sizeof *v->data),
+                         .lengths = rh_calloc(n, sizeof *v->lengths),
+                         .formats = rh_calloc(n, sizeof *v->formats)};
+    for (uint32_t i = 0; i < call->param_count; i++) {
+        const struct rh_param *p = &call->params[i];
+        /* Types that a user made have other numbers on a server that was not copied byte by byte.
+         */
+        v->types[i] = p->type < FIRST_OWN_OID ? p->type : 0;
+        v->data[i] = p->data;
+        v->lengths[i] = (int) p->len;
+        v->formats[i] = p->format;
     }
-    return 0;
+}
+
+static void values_release(struct values *v)
+{
+    rh_free(v->types);
+    rh_free(v->data);
+    rh_free(v->lengths);
+    rh_free(v->formats);
+}
+
+/* By the extended protocol, which takes one command only, whatever the text says; what is bound is
+ * known to the planner (exec_bind_message: PARAM_FLAG_CONST). */
+static bool fetch_call(struct rh_explain_server *s, const char *format,
+                       const struct rh_explain_call *call, const struct values *v,
+                       struct rh_explain_plan *plan, char **rows)
+{
+    struct rh_buf sql;
+    rh_buf_init(&sql, RH_EXPLAIN_CALL_MAX_BYTES + SQL_MARGIN);
+    rh_buf_addf(&sql, "EXPLAIN (FORMAT %s%s) ", format,
+                s->version >= SETTINGS_SINCE ? ", SETTINGS" : "");
+    rh_buf_add_span(&sql, call->text);
+    bool is_done = take_result(s,
+                               PQexecParams(s->pg, rh_buf_cstr(&sql), (int) call->param_count,
+                                            v->types, v->data, v->lengths, v->formats, 0),
+                               plan, rows);
+    rh_buf_release(&sql);
+    return is_done;
+}
+
+int rh_explain_server_ask_call(struct rh_explain_server *s, const struct rh_explain_call *call,
+                               struct rh_explain_plan *plan, struct rh_error *err)
+{
+    struct values v;
+    *plan = (struct rh_explain_plan){.method = "custom"};
+    values_make(&v, call);
+    bool is_done = begin(s, plan) && fetch_call(s, "JSON", call, &v, plan, &plan->json) &&
+                   fetch_call(s, "TEXT", call, &v, plan, &plan->text);
+    values_release(&v);
+    return finish(s, is_done, plan, err);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "replay/explain_call.h"
 
 struct pg_conn; /* PGconn */
 
@@ -23,10 +24,12 @@ struct rh_explain_server {
 
 /* Texts are freed by rh_explain_plan_release(). */
 struct rh_explain_plan {
-    const char *method; /* "generic": for any values of the parameters; "plain": there are none */
-    char *json;         /* of EXPLAIN (FORMAT JSON); NULL: see error */
-    char *text;         /* of EXPLAIN; NULL likewise */
-    char *error;        /* "42P01: relation ..."; NULL: none */
+    /* "generic": for any values of the parameters; "plain": there are none; "custom": for the
+     * values of one call. */
+    const char *method;
+    char *json;  /* of EXPLAIN (FORMAT JSON); NULL: see error */
+    char *text;  /* of EXPLAIN; NULL likewise */
+    char *error; /* "42P01: relation ..."; NULL: none */
 };
 
 /* conninfo is a name, a connection string or a URI, NULL for what PG* say.  -1: RH_ERR_NET. */
@@ -40,6 +43,10 @@ void rh_explain_server_close(struct rh_explain_server *s);
  */
 int rh_explain_server_ask(struct rh_explain_server *s, const char *sql, uint32_t params,
                           struct rh_explain_plan *plan, struct rh_error *err);
+/* The plan of a call, by its own values; likewise.  Its values go to this server and nowhere else.
+ */
+int rh_explain_server_ask_call(struct rh_explain_server *s, const struct rh_explain_call *call,
+                               struct rh_explain_plan *plan, struct rh_error *err);
 void rh_explain_plan_release(struct rh_explain_plan *plan);
 
 #endif

@@ -1,4 +1,5 @@
 # unit tests of formats/
+rh_unit_test(test_plan_mask SOURCES test_plan_mask.c LINK rh_formats)
 rh_unit_test(test_pg_write SOURCES test_pg_write.c LINK rh_formats)
 rh_unit_test(test_pg_scan SOURCES test_pg_scan.c LINK rh_formats)
 rh_unit_test(test_pg_message SOURCES test_pg_message.c LINK rh_formats)
