@@ -175,28 +175,10 @@ static void take_application(struct rh_wire_session *s)
     rh_buf_cstr(&s->application);
 }
 
-/* Joined within a pipeline, the first answers are those of messages that were not seen, and were
- * taken for those of others; that shows when some do not fit, or an error comes when all but the
- * Sync has its answer (a deferred constraint's does so too: then too little is told). */
-static void doubt_first_answers(struct rh_wire_session *s, uint64_t answered)
-{
-    bool is_first = s->info.joined_midway && !s->was_ready;
-    s->was_ready = true;
-    const struct rh_pg_wire_counts *counts = &s->wire.counts;
-    if (!is_first || counts->anomalies + counts->strays + counts->errors_at_sync == 0) {
-        return;
-    }
-    for (struct rh_wire_group *g = s->first; g && g->next_serial <= answered; g = g->next) {
-        rh_outcome_clear(&g->outcome);
-        g->lost = true;
-    }
-}
-
 /* Write what is answered; the server waits for the client now. */
 static void take_ready(struct rh_wire_session *s, const struct rh_pg_wire_event *ev)
 {
     uint64_t answered = s->wire.queue.serial;
-    doubt_first_answers(s, answered);
     while (s->first && (s->first->next_serial <= answered || s->first->kind == RH_KIND_CANCEL)) {
         struct rh_wire_group *g = s->first;
         struct rh_wire_group *next = g->next;

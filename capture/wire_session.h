@@ -73,7 +73,6 @@ struct rh_wire_session {
     struct rh_wire_group *first;
     struct rh_wire_group *last;
     struct rh_wire_group *answering; /* the one with the message that was answered last */
-    bool was_ready;                  /* a ReadyForQuery was seen */
     bool names_unsure;               /* joined midway, or some of what it said is missing */
     size_t waiting_bytes;
     uint64_t lost[RH_WIRE_LOSS_KINDS]; /* before it was written */

@@ -183,6 +183,14 @@ static void take_back(struct rh_pg_wire *w, const struct rh_pg_event *e)
     rh_pg_wire_answer(w, e);
 }
 
+/* The client speaks; messages and answers are in step if it has waited for all that it asked. */
+static void note_rest(struct rh_pg_wire *w)
+{
+    bool in_step = w->ready_seen && w->queue.count == 0 && !w->just_found;
+    w->unsure = w->unsure && !in_step;
+    w->ready_seen = w->just_found = false;
+}
+
 /* One event further in *bytes; false when the stream is out of step or nothing more is looked at.
  */
 static bool scan_on(struct rh_pg_wire *w, enum rh_pg_side side, struct rh_span *bytes)
@@ -193,8 +201,7 @@ static bool scan_on(struct rh_pg_wire *w, enum rh_pg_side side, struct rh_span *
     if (side == RH_PG_BACKEND) {
         take_back(w, &e);
     } else if (used >= 0) {
-        w->unsure = w->unsure && !(w->ready_seen && w->queue.count == 0);
-        w->ready_seen = false;
+        note_rest(w);
         if (e.type) {
             take_front(w, &e);
         }
@@ -301,6 +308,7 @@ void rh_pg_wire_data(struct rh_pg_wire *w, enum rh_pg_side side, int64_t time_ns
     if (is_over(w) || bytes.len == 0) {
         return;
     }
+    w->overheard = true;
     if (side == RH_PG_FRONTEND) {
         front_data(w, bytes);
     } else if (!rh_pg_wire_take_plain(w, bytes)) {

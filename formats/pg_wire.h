@@ -106,11 +106,10 @@ struct rh_pg_wire_event {
 };
 
 struct rh_pg_wire_counts {
-    uint64_t messages[2];    /* by enum rh_pg_side; rows and COPY data too */
-    uint64_t anomalies;      /* the queue and the answers disagreed */
-    uint64_t strays;         /* answers to nothing */
-    uint64_t unknown;        /* messages of a type that is not known */
-    uint64_t errors_at_sync; /* errors when nothing but a Sync was left to answer */
+    uint64_t messages[2]; /* by enum rh_pg_side; rows and COPY data too */
+    uint64_t anomalies;   /* the queue and the answers disagreed */
+    uint64_t strays;      /* answers to nothing */
+    uint64_t unknown;     /* messages of a type that is not known */
 };
 
 struct rh_pg_wire {
@@ -134,8 +133,10 @@ struct rh_pg_wire {
     bool skipping;    /* the server skips up to the next Sync */
     bool copying;     /* the server takes COPY data */
     bool copy_closed; /* and CopyDone or CopyFail was sent */
+    bool overheard;   /* both sides come by rh_pg_wire_data() */
     bool unsure;      /* after a loss no outcome is believed: ... */
     bool unsure_once; /* ... up to the next Z; else until the client speaks when all is answered */
+    bool just_found;  /* the client's side: it may await answers to what was not seen */
     struct rh_pg_wire_answer now; /* to the head of the queue */
     char tag_text[RH_PG_WIRE_TAG_MAX];
 };

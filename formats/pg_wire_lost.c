@@ -45,6 +45,12 @@ static void found(struct rh_pg_wire *w, enum rh_pg_side side)
     bool *lost = side == RH_PG_FRONTEND ? &w->front_lost : &w->back_lost;
     *lost = false;
     w->fresh[side] = false;
+    if (side == RH_PG_FRONTEND) {
+        /* Found within a pipeline, the first answers are those of messages that were not seen. They
+         * may fit what was, so that no first answer is believed. */
+        w->unsure = w->just_found = true;
+        w->unsure_once = false;
+    }
     if (w->passed[side] > 0) {
         rh_pg_wire_lose(w, side, RH_PG_WIRE_LOSS_PASSED, w->passed[side]);
         w->passed[side] = 0;
@@ -191,9 +197,10 @@ bool rh_pg_wire_find_back(struct rh_pg_wire *w, struct rh_span *bytes)
     /* The ReadyForQuery itself is read as a message: it settles what can be settled. */
     w->passed[RH_PG_BACKEND] -= READY_BYTES;
     found(w, RH_PG_BACKEND);
+    bool one = rh_pg_wire_groups(w) <= 1;
+    w->unsure_once = one && (!w->unsure || w->unsure_once);
     w->unsure = true;
-    w->unsure_once = rh_pg_wire_groups(w) <= 1;
-    if (!w->unsure_once) {
+    if (!one) {
         rh_pg_wire_give_up(w); /* which of them it ends cannot be told */
     }
     *bytes = rh_span((const char *) w->tail, READY_BYTES);

@@ -38,6 +38,7 @@ static void settle(struct rh_pg_wire *w, enum rh_pg_wire_end end, char status)
         ev.status = status;
         if (w->unsure) {
             rh_pg_wire_answer_clear(&w->now);
+            ev.status = '\0';
             end = RH_PG_WIRE_UNKNOWN;
         }
         if (w->now.rows_since > 0) {
@@ -177,6 +178,16 @@ static bool answers(char answer, char asked)
     }
 }
 
+/* Answers that do not fit what was asked are those of messages that were not seen, and so may the
+ * next ones be that do.  Who speaks himself knows what he has asked. */
+static void doubt(struct rh_pg_wire *w)
+{
+    if (w->overheard) {
+        w->unsure = true;
+        w->unsure_once = false;
+    }
+}
+
 /* Bring what this message answers to the head; false if nothing fits before the next Sync. */
 static bool align(struct rh_pg_wire *w, char answer)
 {
@@ -194,9 +205,11 @@ static bool align(struct rh_pg_wire *w, char answer)
     }
     if (type == '\0' || !answers(answer, type)) {
         w->counts.strays++;
+        doubt(w);
         return false;
     }
     w->counts.anomalies++;
+    doubt(w);
     while (skip-- > 0) {
         settle(w, RH_PG_WIRE_UNKNOWN, '\0');
     }
@@ -244,12 +257,12 @@ static void take_error(struct rh_pg_wire *w, const struct rh_pg_event *e)
     }
     if (type == '\0') {
         w->counts.strays++;
+        doubt(w);
         rh_pg_wire_answer_clear(&w->now);
     } else if (!ends_group(type)) {
         settle(w, RH_PG_WIRE_FAILED, '\0');
         skip_to_sync(w);
     }
-    w->counts.errors_at_sync += type == 'S';
 }
 
 /* ReadyForQuery is right: what stands before the message that it ends is unknown. */
@@ -261,8 +274,12 @@ static void take_ready(struct rh_pg_wire *w, char status)
     while ((type = rh_pg_wire_queue_at(&w->queue, at)) != '\0' && !ends_group(type)) {
         at++;
     }
-    w->counts.anomalies += at > 0 && w->logged_in;
+    bool passed_some = at > 0 && w->logged_in;
+    w->counts.anomalies += passed_some;
     w->counts.strays += type == '\0';
+    if (passed_some || type == '\0') {
+        doubt(w);
+    }
     while (at-- > 0) {
         settle(w, RH_PG_WIRE_UNKNOWN, '\0');
     }

@@ -4,12 +4,13 @@
 #
 #     tests/bench/aa.sh [--short] BIN [SECONDS]
 #
-# Two replays on the base tell the noise (diff --base twice).  A/A: copies as they were raise no alarm, in 20
-# replays (--short: 2).  Then one change at a time is made to
+# Replays of the two sides alternate, A B A B, and what the repeats of a side differ by is the noise: a machine
+# that is slower for the length of one replay is seen to be.  A/A: copies as they were raise no alarm, in 20
+# comparisons (--short: 2).  Then one change at a time is made to
 # the candidate, and must be found with the right query first: a dropped index, pg_sleep(0.002) in a trigger,
 # work_mem cut, a plan that flips for one value only, a dropped function (42883), a lower statement_timeout,
 # and a server that is killed midway, of which no regression may be claimed.  (--short: the index, the plan of
-# one value, the function, the killed server.)
+# one value, the function, the killed server; and the candidate is replayed once.)
 #
 # The changes are large, so that a busy machine hardly hides them, and nothing is judged by a time.  What the
 # diff itself calls invalid, as the machine was too busy, is "not judged".  A change that was not found is
@@ -27,7 +28,7 @@ short=
 [ "${1:-}" != --short ] || { short=yes && shift; }
 bin=$(cd "${1:?the folder of the programs}" && pwd) || exit 2
 seconds=${2:-$([ -n "$short" ] && echo 4 || echo 15)}
-replays=$([ -n "$short" ] && echo 2 || echo 20)
+comparisons=$([ -n "$short" ] && echo 2 || echo 20)
 passed=0
 failed=0
 
@@ -141,13 +142,25 @@ replay_on() {
     [ -s "$work/$name.run" ] || { cat "$work/$name.log" >&2 && exit 2; }
 }
 
-# compare NAME OPTION...: the two runs of the base with NAME.run into NAME.json.  Sets diff_status.
+# Replays without a change, the last of which are kept: either side of A/A is made of them, and the base of a change.
+runs=()
+replay_same() {
+    replay_on "run${#runs[@]}" ''
+    runs+=("run${#runs[@]}")
+    [ ${#runs[@]} -le 4 ] || rm -f "$work/${runs[-5]}.run"
+}
+
+# compare NAME BASE:BASE CANDIDATE[:CANDIDATE] OPTION...: those runs into NAME.json.  Sets diff_status.
 compare() {
-    local name=$1
-    shift
+    local name=$1 run base candidate sides=()
+    IFS=: read -ra base <<<"$2"
+    IFS=: read -ra candidate <<<"$3"
+    for run in "${base[@]}"; do sides+=(--base "$work/$run.run"); done
+    for run in "${candidate[@]}"; do sides+=(--candidate "$work/$run.run"); done
+    shift 3
     diff_status=0
-    "$bin/pgrehearse" diff -q --format json -o "$work/$name.json" "$@" --base "$work/base1.run" --base "$work/base2.run" \
-        --candidate "$work/$name.run" 2>>"$work/$name.log" || diff_status=$?
+    "$bin/pgrehearse" diff -q --format json -o "$work/$name.json" "$@" "${sides[@]}" 2>"$work/diff.log" || diff_status=$?
+    [ "$diff_status" -le 3 ] || { cat "$work/diff.log" >&2 && exit 2; }
 }
 figure() { jq -r "$2" "$work/$1.json"; }
 fitness() { figure "$1" '"\(.rehearsal.verdict): \([.rehearsal.checks[] | select(.result != "ok" and .result != "unknown") | "\(.name) \(.actual)"] | join(", "))"'; }
@@ -161,13 +174,14 @@ tried() {
         [ "$result" != passed ] || break
     done
     row "$result" "$name" "$found"
-    rm -f "$work/$name.run"
+    rm -f "$work/$name".run "$work/$name again.run"
 }
 
 same() {
     local alarms
-    replay_on "$1" ''
-    compare "$1" --gate regressed=0 --gate new-errors=0
+    while [ ${#runs[@]} -lt 3 ]; do replay_same; done
+    replay_same
+    compare "$1" "${runs[-4]}:${runs[-2]}" "${runs[-3]}:${runs[-1]}" --gate regressed=0 --gate new-errors=0
     alarms=$(figure "$1" '[(.queries[] | select(.verdict == "regressed") |
         "\(.sql[:40]) \(.ratio)x\(if .minor then " (minor)" else "" end)"),
         (.errors[] | select(.class == "new" and (.follows | not)) | "\(.sqlstate) new")] | join("; ")')
@@ -180,8 +194,14 @@ same() {
 
 # slower NAME CHANGE SQL: the query that begins with SQL is the first that regressed.
 slower() {
+    local again=
     replay_on "$1" "$2"
-    compare "$1" --judge-anyway --gate regressed=0
+    if [ -z "$short" ]; then
+        again="$1 again"
+        replay_same
+        replay_on "$again" "$2"
+    fi
+    compare "$1" "${runs[-2]}:${runs[-1]}" "$1${again:+:$again}" --judge-anyway --gate regressed=0
     found=$(figure "$1" '[.queries[] | select(.verdict == "regressed")][0] |
         if . then "\(.sql[:60]): \(.ratio)x, interval \(.test.mean.interval)" else "none" end')
     case $found in
@@ -196,7 +216,7 @@ slower() {
 # fails NAME CHANGE SQLSTATE SQL: the first new cause of errors is that one, of the query that begins with SQL.
 fails() {
     replay_on "$1" "$2"
-    compare "$1" --judge-anyway --gate new-errors=0
+    compare "$1" "${runs[-2]}:${runs[-1]}" "$1" --judge-anyway --gate new-errors=0
     found=$(figure "$1" '. as $r | [.errors[] | select((.class == "new" or .class == "types-unknown") and (.follows | not))][0] |
         if . then . as $e | "\(.sqlstate) \([$r.queries[] | select(.fingerprint == $e.fingerprint) | .sql][0][:60]), \(.counts.candidate) times" else "none" end')
     case $found in
@@ -212,7 +232,7 @@ kill_midway() {
 
 killed() {
     replay_on "$1" '' kill_midway
-    compare "$1" --gate regressed=0
+    compare "$1" "${runs[-2]}:${runs[-1]}" "$1" --gate regressed=0
     found="replay $replay_status, diff $diff_status, $(fitness "$1")"
     if [ "$diff_status" -eq 3 ] && [ "$(figure "$1" '"\(.rehearsal.verdict) \([.queries[] | select(.verdict == "regressed")] | length)"')" = 'invalid 0' ]; then
         result=passed
@@ -226,10 +246,8 @@ server_stop "$original"
 scripts
 produce
 "$bin/pgrehearse" info --format json "$work/shop.trace" | jq -r '.[0] | "\(.statements) statements of \(.sessions) sessions in \(.duration_s | floor) s"'
-replay_on base1 ''
-replay_on base2 ''
 tries=$([ -n "$short" ] && echo 3 || echo 1)
-for ((i = 1; i <= replays; i++)); do
+for ((i = 1; i <= comparisons; i++)); do
     tried "same again, $i" same
 done
 tries=$([ -n "$short" ] && echo 3 || echo 2)
