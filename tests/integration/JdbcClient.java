@@ -84,7 +84,7 @@ class JdbcClient {
     /* Named portals with row limits; the same text again and again is prepared on the server in the end. */
     static void fetchSize(Connection c) throws Exception {
         c.setAutoCommit(false);
-        try (PreparedStatement s = c.prepareStatement("SELECT a, b, c FROM t WHERE a > ? ORDER BY a")) {
+        try (PreparedStatement s = c.prepareStatement("SELECT a, b, c FROM t WHERE a > ? AND a <= 1000 ORDER BY a")) {
             s.setFetchSize(50);
             for (int from : new int[] {0, 990, 0, 950, 999, 500, 0}) {
                 s.setInt(1, from);

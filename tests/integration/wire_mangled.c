@@ -1,9 +1,10 @@
 /*
  * tests/integration/wire_mangled.c
  *
- *   wire_mangled FILE.pcap PORT
+ *   wire_mangled FILE.pcap PORT [ROUNDS]
  *
- * Holds a capture against itself, mangled (tests/wire/wire_variants.h).  Prints a line of sums, and
+ * Holds a capture against itself, mangled (tests/wire/wire_variants.h); with loss ROUNDS times
+ * (default: 4), each time other losses.  Prints a line of sums, and
  * what is wrong first; then it ends with 1.
  */
 #include <inttypes.h>
@@ -15,14 +16,15 @@
 int main(int argc, char **argv)
 {
     struct wire_variants v;
-    if (argc != 3) {
-        fprintf(stderr, "usage: wire_mangled FILE PORT\n");
+    if (argc < 3 || argc > 4) {
+        fprintf(stderr, "usage: wire_mangled FILE PORT [ROUNDS]\n");
         return 2;
     }
+    unsigned rounds = argc > 3 ? (unsigned) strtoul(argv[3], NULL, 10) : 4;
     wire_variants_open(&v, argv[1], (uint16_t) strtoul(argv[2], NULL, 10));
     if (!v.fault[0]) {
         wire_variants_try_lossless(&v, 1, false);
-        wire_variants_try_lossy(&v, 1, 4);
+        wire_variants_try_lossy(&v, 1, rounds);
     }
     bool bad = v.fault[0] != '\0';
     printf("%zu connections, %zu left out, %" PRIu32 " statements, %" PRIu32
