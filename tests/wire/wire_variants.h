@@ -13,7 +13,7 @@ struct wire_variants {
     struct wire_recorded conversations;
     struct wire_records whole;    /* as they are */
     struct wire_records timeless; /* the same without times */
-    uint32_t statements;          /* of whole */
+    uint32_t statements;          /* of whole, later fetches among them */
     uint32_t tried;               /* variants */
     uint64_t kept;                /* statements that were left by those with loss, and what they */
     uint64_t could_keep;          /* could have left */
