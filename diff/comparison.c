@@ -22,6 +22,9 @@ struct part_scope {
 };
 
 /* The passes over all parts. */
+/* Of a file. */
+#define LEAD_MAX 0.25
+
 struct join {
     struct rh_comparison *c;
     uint32_t part; /* that is being read */
@@ -37,6 +40,7 @@ struct join {
     uint32_t partitions;
     bool observe;          /* count the sides by themselves: once only, in the first pass */
     bool pair;             /* false: no twins are sought, or memory did not suffice */
+    double lead;           /* how far the base is read ahead: see keep_in_step() */
     double overflow_share; /* how far the files were read when it did not */
     double base_first_ns;  /* of the base's records */
     double batches_per_ns; /* RH_BATCHES over the time that they span */
@@ -145,6 +149,19 @@ static unsigned batch_at(const struct join *j, int64_t start_ns)
     return batch < RH_BATCHES ? (unsigned) batch : RH_BATCHES - 1;
 }
 
+/*
+ * Twins wait where one side is read ahead of the other.  Parts of the files tell only roughly which
+ * one is: a side that lacks a session, or has it an hour later, has more of all others in the same
+ * part.  So the base's lead is moved by each pair towards where as many wait on either side; what a
+ * few sessions do does not move that middle.
+ */
+static void keep_in_step(struct join *j, enum rh_side last_read)
+{
+    double share = j->reader[last_read].share_each;
+    j->lead += last_read == RH_BASE ? share : -share;
+    j->lead = fmax(-LEAD_MAX, fmin(LEAD_MAX, j->lead));
+}
+
 static void pair_copy(struct join *j, enum rh_side side, const struct rh_observation *o)
 {
     struct rh_twin twin;
@@ -160,6 +177,7 @@ static void pair_copy(struct join *j, enum rh_side side, const struct rh_observa
     twin.batch = side == RH_BASE ? batch_at(j, o->ref.start_ns) & (RH_BATCHES - 1U) : 0;
     switch (rh_pair_table_put(&j->table, &twin, !j->ended[other_side(side)], &other)) {
     case RH_PAIR_MATCHED:
+        keep_in_step(j, side);
         rh_pair_count_add(j->c, j->part, side == RH_BASE ? &twin : &other,
                           side == RH_BASE ? &other : &twin);
         break;
@@ -233,10 +251,10 @@ static enum rh_side choose_side(const struct join *j)
     if (j->ended[RH_BASE] || j->ended[RH_CANDIDATE]) {
         return j->ended[RH_BASE] ? RH_CANDIDATE : RH_BASE;
     }
-    enum rh_side behind =
-        rh_side_reader_share(&j->reader[RH_BASE]) <= rh_side_reader_share(&j->reader[RH_CANDIDATE])
-            ? RH_BASE
-            : RH_CANDIDATE;
+    enum rh_side behind = rh_side_reader_share(&j->reader[RH_BASE]) - j->lead <=
+                                  rh_side_reader_share(&j->reader[RH_CANDIDATE])
+                              ? RH_BASE
+                              : RH_CANDIDATE;
     if (j->table.count[behind] >= rh_pair_table_side_limit(&j->table)) {
         return other_side(behind);
     }
@@ -372,6 +390,7 @@ static int open_part(struct join *j, struct rh_error *err)
     uint64_t base = j->reader[RH_BASE].expected, candidate = j->reader[RH_CANDIDATE].expected;
     uint64_t smaller = base < candidate ? base : candidate;
     j->smaller_statements = smaller > j->smaller_statements ? smaller : j->smaller_statements;
+    j->lead = 0;
     measure_batches(j);
     place_part(j);
     rh_dimensions_begin_part(&j->c->dimensions);

@@ -5,7 +5,11 @@
 
 #include "common/alloc.h"
 
-enum { CAP_MIN = 64 };
+enum {
+    CAP_MIN = 64,
+    YOUNG_CAP = 8192, /* 256 kB, which stay in the processor's second cache */
+    YOUNG_FULL = YOUNG_CAP / 4 * 3,
+};
 
 #define ORDINAL_MAX ((UINT64_C(1) << RH_TWIN_ORDINAL_BITS) - 1)
 #define COPY_MAX ((UINT32_C(1) << RH_TWIN_COPY_BITS) - 1)
@@ -51,32 +55,46 @@ uint64_t rh_twin_hash(const struct rh_twin *twin)
     return h ^ h >> 32;
 }
 
+static struct rh_pair_cells cells_new(size_t cap)
+{
+    return (struct rh_pair_cells){.items = rh_calloc(cap, sizeof(struct rh_twin)), .cap = cap};
+}
+
+static void cells_clear(struct rh_pair_cells *cells)
+{
+    memset(cells->items, 0, cells->cap * sizeof *cells->items);
+    cells->count = 0;
+}
+
 void rh_pair_table_init(struct rh_pair_table *t, uint64_t max_bytes)
 {
-    *t = (struct rh_pair_table){.cap = CAP_MIN, .cap_max = CAP_MIN};
+    *t = (struct rh_pair_table){
+        .young = cells_new(YOUNG_CAP), .old = cells_new(CAP_MIN), .old_cap_max = CAP_MIN};
     /* While it grows, the old half-sized table is there too. */
-    uint64_t limit = max_bytes / 3 * 2 / sizeof *t->cells;
-    while (t->cap_max <= limit / 2 && t->cap_max <= SIZE_MAX / 4 / sizeof *t->cells) {
-        t->cap_max *= 2;
+    uint64_t limit = max_bytes / 3 * 2 / sizeof *t->old.items;
+    while (t->old_cap_max <= limit / 2 && t->old_cap_max <= SIZE_MAX / 4 / sizeof *t->old.items) {
+        t->old_cap_max *= 2;
     }
-    t->cells = rh_calloc(t->cap, sizeof *t->cells);
 }
 
 void rh_pair_table_release(struct rh_pair_table *t)
 {
-    rh_free(t->cells);
+    rh_free(t->young.items);
+    rh_free(t->old.items);
     *t = (struct rh_pair_table){0};
 }
 
 void rh_pair_table_clear(struct rh_pair_table *t)
 {
-    memset(t->cells, 0, t->cap * sizeof *t->cells);
+    cells_clear(&t->young);
+    cells_clear(&t->old);
+    memset(t->old_of_sessions, 0, sizeof t->old_of_sessions);
     t->count[RH_BASE] = t->count[RH_CANDIDATE] = 0;
 }
 
 size_t rh_pair_table_side_limit(const struct rh_pair_table *t)
 {
-    return t->cap_max / 8 * 3; /* both sides together: three quarters of the cells */
+    return t->old_cap_max / 8 * 3; /* both sides together: three quarters of the cells */
 }
 
 static bool same_identity(const struct rh_twin *a, const struct rh_twin *b)
@@ -85,54 +103,96 @@ static bool same_identity(const struct rh_twin *a, const struct rh_twin *b)
 }
 
 /* The cell of that identity, or the empty one where it would go. */
-static size_t find_cell(const struct rh_twin *cells, size_t cap, const struct rh_twin *twin)
+static size_t find_cell(const struct rh_pair_cells *cells, const struct rh_twin *twin,
+                        uint64_t hash)
 {
-    size_t i = rh_twin_hash(twin) & (cap - 1);
-    while (cells[i].used && !same_identity(&cells[i], twin)) {
-        i = (i + 1) & (cap - 1);
+    size_t i = hash & (cells->cap - 1);
+    while (cells->items[i].used && !same_identity(&cells->items[i], twin)) {
+        i = (i + 1) & (cells->cap - 1);
     }
     return i;
 }
 
 /* Close the hole by moving up what would not be found any more. */
-static void remove_cell(struct rh_pair_table *t, size_t hole)
+static void remove_cell(struct rh_pair_cells *cells, size_t hole)
 {
-    size_t mask = t->cap - 1;
-    for (size_t i = (hole + 1) & mask; t->cells[i].used; i = (i + 1) & mask) {
-        size_t home = rh_twin_hash(&t->cells[i]) & mask;
+    size_t mask = cells->cap - 1;
+    struct rh_twin *items = cells->items;
+    for (size_t i = (hole + 1) & mask; items[i].used; i = (i + 1) & mask) {
+        size_t home = rh_twin_hash(&items[i]) & mask;
         if (((i - home) & mask) >= ((i - hole) & mask)) {
-            t->cells[hole] = t->cells[i];
+            items[hole] = items[i];
             hole = i;
         }
     }
-    t->cells[hole].used = 0;
+    items[hole].used = 0;
+    cells->count--;
 }
 
-static void grow(struct rh_pair_table *t)
+/* It is not there yet, and there is room. */
+static void add_cell(struct rh_pair_cells *cells, const struct rh_twin *twin)
 {
-    size_t cap = t->cap * 2;
-    struct rh_twin *cells = rh_calloc(cap, sizeof *cells);
-    for (size_t i = 0; i < t->cap; i++) {
-        if (t->cells[i].used) {
-            cells[find_cell(cells, cap, &t->cells[i])] = t->cells[i];
+    cells->items[find_cell(cells, twin, rh_twin_hash(twin))] = *twin;
+    cells->count++;
+}
+
+static void add_all(struct rh_pair_cells *to, const struct rh_pair_cells *from)
+{
+    for (size_t i = 0; i < from->cap; i++) {
+        if (from->items[i].used) {
+            add_cell(to, &from->items[i]);
         }
     }
-    rh_free(t->cells);
-    t->cells = cells;
-    t->cap = cap;
+}
+
+static void grow(struct rh_pair_cells *cells)
+{
+    struct rh_pair_cells larger = cells_new(cells->cap * 2);
+    add_all(&larger, cells);
+    rh_free(cells->items);
+    *cells = larger;
+}
+
+/* How many of the old are of a session of this kind: of most there are none, and then the large
+ * table, of which hardly a cell is in a cache, need not be looked at. */
+static uint32_t *old_of_session(struct rh_pair_table *t, const struct rh_twin *twin)
+{
+    return &t->old_of_sessions[twin->session % RH_PAIR_SESSION_KINDS];
+}
+
+/* What is young and has still no twin has waited for thousands of others. */
+static void make_old(struct rh_pair_table *t)
+{
+    while (t->old.cap < t->old_cap_max && t->old.count + t->young.count >= t->old.cap / 4 * 3) {
+        grow(&t->old);
+    }
+    for (size_t i = 0; i < t->young.cap; i++) {
+        if (t->young.items[i].used) {
+            ++*old_of_session(t, &t->young.items[i]);
+        }
+    }
+    add_all(&t->old, &t->young);
+    cells_clear(&t->young);
 }
 
 enum rh_pair_result rh_pair_table_put(struct rh_pair_table *t, const struct rh_twin *twin,
                                       bool keep, struct rh_twin *other)
 {
-    size_t i = find_cell(t->cells, t->cap, twin);
-    if (t->cells[i].used) {
-        if (t->cells[i].side == twin->side) {
+    uint64_t hash = rh_twin_hash(twin);
+    struct rh_pair_cells *in = &t->young;
+    size_t i = find_cell(in, twin, hash);
+    if (!in->items[i].used && *old_of_session(t, twin) > 0) {
+        in = &t->old;
+        i = find_cell(in, twin, hash);
+    }
+    if (in->items[i].used) {
+        if (in->items[i].side == twin->side) {
             return RH_PAIR_DUPLICATE;
         }
-        *other = t->cells[i];
+        *other = in->items[i];
         t->count[other->side]--;
-        remove_cell(t, i);
+        *old_of_session(t, twin) -= in == &t->old;
+        remove_cell(in, i);
         return RH_PAIR_MATCHED;
     }
     if (!keep) {
@@ -141,19 +201,20 @@ enum rh_pair_result rh_pair_table_put(struct rh_pair_table *t, const struct rh_t
     if (t->count[twin->side] >= rh_pair_table_side_limit(t)) {
         return RH_PAIR_FULL;
     }
-    if (t->cap < t->cap_max && t->count[RH_BASE] + t->count[RH_CANDIDATE] >= t->cap / 4 * 3) {
-        grow(t);
-        i = find_cell(t->cells, t->cap, twin);
+    if (t->young.count == YOUNG_FULL) {
+        make_old(t);
     }
-    t->cells[i] = *twin;
+    add_cell(&t->young, twin);
     t->count[twin->side]++;
     return RH_PAIR_WAITS;
 }
 
 const struct rh_twin *rh_pair_table_next(const struct rh_pair_table *t, size_t *pos)
 {
-    while (*pos < t->cap) {
-        const struct rh_twin *cell = &t->cells[(*pos)++];
+    while (*pos < t->young.cap + t->old.cap) {
+        size_t i = (*pos)++;
+        const struct rh_twin *cell =
+            i < t->young.cap ? &t->young.items[i] : &t->old.items[i - t->young.cap];
         if (cell->used) {
             return cell;
         }

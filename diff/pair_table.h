@@ -1,9 +1,10 @@
 /*
  * diff/pair_table.h
  *
- * The statements of one side whose twins have not been read from the other side yet.  A hash table
- * of 32-byte cells that grows up to a limit of memory; a matched twin leaves it at once, so its
- * size follows how far the two files are apart in their order, not how long they are.
+ * The statements of one side whose twins have not been read from the other side yet.  Two hash
+ * tables of 32-byte cells, a small one and one that grows up to a limit of memory; a matched twin
+ * leaves at once, so their size follows how far the two files are apart in their order, not how
+ * long they are.
  */
 #ifndef RH_DIFF_PAIR_TABLE_H
 #define RH_DIFF_PAIR_TABLE_H
@@ -56,14 +57,23 @@ static inline uint32_t rh_twin_copy(const struct rh_twin *twin)
 /* Depends on the identity only.  The low bits choose the cell, the high ones the partition. */
 uint64_t rh_twin_hash(const struct rh_twin *twin);
 
-struct rh_pair_table {
-    struct rh_twin *cells;
-    size_t cap;     /* a power of two */
-    size_t cap_max; /* so that the table, and its growth, stay within the limit of memory */
-    size_t count[RH_SIDES];
+struct rh_pair_cells {
+    struct rh_twin *items;
+    size_t cap; /* a power of two */
+    size_t count;
 };
 
-/* At least 64 cells, whatever max_bytes. */
+enum { RH_PAIR_SESSION_KINDS = 4096 };
+
+struct rh_pair_table {
+    struct rh_pair_cells young; /* small: where most twins meet */
+    struct rh_pair_cells old;   /* what has waited for long */
+    size_t old_cap_max;         /* so that it, and its growth, stay within the limit of memory */
+    size_t count[RH_SIDES];
+    uint32_t old_of_sessions[RH_PAIR_SESSION_KINDS]; /* by session % RH_PAIR_SESSION_KINDS */
+};
+
+/* 256 kB and room for 24 twins of each side, whatever max_bytes. */
 void rh_pair_table_init(struct rh_pair_table *t, uint64_t max_bytes);
 void rh_pair_table_release(struct rh_pair_table *t);
 void rh_pair_table_clear(struct rh_pair_table *t);

@@ -107,19 +107,32 @@ static void test_limits(void **state)
 
     /* It grows to the limit of memory and no further, the old table included. */
     rh_pair_table_init(&t, 3 * 1024 * 32);
-    assert_int_equal(t.cap_max, 2048);
+    assert_int_equal(t.old_cap_max, 2048);
     rh_pair_table_release(&t);
-    rh_pair_table_init(&t, 3 * 1024 * 32 - 64);
-    assert_int_equal(t.cap_max, 1024);
+    rh_pair_table_init(&t, 3 * 32768 * 32 - 64);
+    assert_int_equal(t.old_cap_max, 32768);
     for (uint64_t i = 1; i <= rh_pair_table_side_limit(&t); i++) {
         struct rh_twin b = twin_of(RH_BASE, 1, 0, i);
         assert_int_equal(rh_pair_table_put(&t, &b, true, &other), RH_PAIR_WAITS);
     }
-    assert_true(t.cap <= 1024);
+    assert_int_equal(t.old.cap, 16384); /* those that are young have cells of their own */
+    for (uint64_t i = 1; i <= rh_pair_table_side_limit(&t); i++) {
+        struct rh_twin c = twin_of(RH_CANDIDATE, 2, 0, i);
+        assert_int_equal(rh_pair_table_put(&t, &c, true, &other), RH_PAIR_WAITS);
+    }
+    assert_int_equal(t.old.cap, 32768);
+    match = twin_of(RH_BASE, 1, 0, 1);
+    assert_int_equal(rh_pair_table_put(&t, &match, true, &other), RH_PAIR_DUPLICATE);
+    match = twin_of(RH_CANDIDATE, 1, 0, 1);
+    assert_int_equal(rh_pair_table_put(&t, &match, true, &other), RH_PAIR_MATCHED);
+    assert_int_equal(rh_pair_table_put(&t, &match, false, &other), RH_PAIR_NONE);
+    rh_pair_table_clear(&t);
+    assert_int_equal(rh_pair_table_put(&t, &more, true, &other), RH_PAIR_WAITS);
     rh_pair_table_release(&t);
 }
 
-enum { IDENTITIES = 4000, STEPS = 60000 };
+/* So many that most of those that wait become old. */
+enum { IDENTITIES = 40000, STEPS = 600000 };
 
 /* Which side of each identity waits: 0 none, 1 base, 2 candidate. */
 static uint8_t waiting[IDENTITIES];
@@ -130,7 +143,7 @@ static void test_against_a_plain_array(void **state)
     struct rh_pair_table t;
     uint64_t random = 1;
     size_t count = 0;
-    rh_pair_table_init(&t, 1 << 20);
+    rh_pair_table_init(&t, 1 << 23);
     for (int step = 0; step < STEPS; step++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         uint32_t id = (uint32_t) (random >> 33) % IDENTITIES;
