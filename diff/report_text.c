@@ -114,13 +114,10 @@ static void page_volatility(struct rh_text_page *p, const struct rh_query_result
     char of[RH_HUMAN_SIZE];
     if (row->volatility == RH_VOLATILE_BY_TEXT) {
         rh_buf_add_cstr(p->out, "; its text chooses rows by time, chance or a sequence");
-    } else if (row->volatility == RH_VOLATILE_BY_RUNS && row->noise->row_mismatches > 0) {
+    } else if (row->noise && row->noise->row_mismatches > 0) {
         rh_buf_addf(p->out, "; %s of %s between runs of one side",
                     rh_human_count(row->noise->row_mismatches, n),
                     rh_human_count(row->noise->rows_compared, of));
-    } else if (row->volatility == RH_VOLATILE_BY_RUNS) {
-        rh_buf_addf(p->out, "; %s failed in one run of a side and not in another",
-                    rh_human_count(row->noise->outcomes_differ, n));
     }
 }
 

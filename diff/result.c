@@ -6,9 +6,15 @@
 #include "common/alloc.h"
 #include "diff/median.h"
 #include "diff/noise.h"
+#include "diff/stat_count.h"
 #include "diff/stat_rank.h"
 #include "diff/stat_section.h"
 #include "diff/volatile_text.h"
+
+/* Rows of a query that differ between runs of one side count where they differ so much more often
+ * in the candidate. */
+static const double BEYOND_TIMES = 10;
+static const double BEYOND_P = 1e-3;
 
 const char *rh_error_class_name(enum rh_error_class klass)
 {
@@ -101,14 +107,27 @@ static struct means compared_means(const struct rh_query *q, bool paired, uint64
                           (double) sum[RH_CANDIDATE] / (double) n[RH_CANDIDATE]};
 }
 
+/* Whether rows differ far more often than between runs without a change.  Such differences come in
+ * clumps, so that a test alone would find much. */
+static bool differs_beyond(const struct rh_query_pairs *pairs, const struct rh_query_noise *noise)
+{
+    double share = (double) pairs->row_mismatches / (double) pairs->rows_compared;
+    double usual = (double) noise->row_mismatches / (double) noise->rows_compared;
+    return pairs->rows_compared > 0 && share >= BEYOND_TIMES * usual &&
+           rh_fisher_p(noise->row_mismatches, noise->rows_compared, pairs->row_mismatches,
+                       pairs->rows_compared) < BEYOND_P;
+}
+
 static void count_rows(struct rh_result *r, struct rh_query_result *row)
 {
     const struct rh_query *q = row->query;
     if (!row->is_other && rh_volatile_text(q->sql)) {
         row->volatility = RH_VOLATILE_BY_TEXT;
     }
-    if (row->noise && row->noise->row_mismatches + row->noise->outcomes_differ > 0) {
-        row->volatility = RH_VOLATILE_BY_RUNS;
+    /* Errors are judged by themselves: what failed in one run only says nothing of rows. */
+    if (row->noise && row->noise->row_mismatches > 0) {
+        row->volatility =
+            differs_beyond(&q->pairs, row->noise) ? RH_VOLATILE_NOT : RH_VOLATILE_BY_RUNS;
     }
     if (row->volatility == RH_VOLATILE_NOT) {
         r->rows_compared += q->pairs.rows_compared;

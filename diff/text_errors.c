@@ -1,6 +1,8 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
+#include "common/noun.h"
+#include "diff/noise.h"
 #include "diff/sqlstate_name.h"
 #include "diff/text_page.h"
 
@@ -44,6 +46,21 @@ static void page_error_example(struct rh_text_page *p, const struct rh_error_res
     rh_buf_add_byte(p->out, '\n');
 }
 
+/* An error that comes and goes without a change says less. */
+static void page_runs(struct rh_text_page *p, const struct rh_error_group *g)
+{
+    const struct rh_noise *noise = p->result->rule.noise;
+    uint64_t fingerprint = p->comparison->queries.items[g->query].fingerprint;
+    const struct rh_query_noise *runs = noise ? rh_noise_find(noise, fingerprint) : NULL;
+    char n[RH_HUMAN_SIZE];
+    if (runs && runs->outcomes_differ > 0) {
+        rh_buf_addf(
+            p->out,
+            "      of this query %s call%s failed in one run of a side and not in another\n",
+            rh_human_count(runs->outcomes_differ, n), rh_plural(runs->outcomes_differ));
+    }
+}
+
 static void page_error(struct rh_text_page *p, const struct rh_error_result *row)
 {
     const struct rh_error_group *g = row->group;
@@ -69,6 +86,7 @@ static void page_error(struct rh_text_page *p, const struct rh_error_result *row
     if (!row->is_other) {
         rh_page_query(p, g->query);
         page_error_example(p, row);
+        page_runs(p, g);
     }
 }
 
