@@ -15,8 +15,9 @@ function plans(query) {
     }
     const {call} = found;
     return html("div", {},
-        html("p", {}, found.differ ? html("strong", {class: "doubt"}, "The plans differ.")
-            : "What the plans do is the same, or not known of both."),
+        html("p", {}, call ? "For any values: " : "", found.differ
+            ? html("strong", {class: "doubt"}, call ? "the plans differ." : "The plans differ.")
+            : `${call ? "what" : "What"} the plans do is the same, or not known of both.`),
         planPair(found, ""),
         call ? [html("p", {}, `For the ${call.name}: `,
             call.differ ? html("strong", {class: "doubt"}, "the plans differ.") : "what they do is the same, or not known of both."),
