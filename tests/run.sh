@@ -25,9 +25,10 @@ processors=$(nproc)
 fuzz_seconds=${PGREHEARSE_FUZZ_SECONDS:-60}
 report=$(mktemp -d "${TMPDIR:-/tmp}/pgrehearse-run.XXXXXXXX") || exit 2
 aside_pid=
+cluster=
 finish() {
     [ -z "$aside_pid" ] || kill -- -"$aside_pid" 2>/dev/null
-    rm -rf "$report"
+    rm -rf "$report" ${cluster:+"$cluster"}
 }
 trap finish EXIT
 trap 'exit 130' INT
@@ -145,6 +146,17 @@ if ! step 'packages' packages_need build server tests; then
     echo '0 passed, 1 failed'
     exit 1
 fi
+
+# One initdb for all tests with a server.  Without it each has its own, as when it is run by itself.
+make_cluster() {
+    # Not in $report, where the server's user may not go.
+    cluster=$(mktemp -d /tmp/pgrehearse-cluster.XXXXXXXX) && chmod 711 "$cluster" || return 1
+    # A shell of its own, as server.sh sets traps.
+    if (source tests/lib/server.sh && server_begin && server_template "$cluster/data"); then
+        export PGREHEARSE_CLUSTER=$cluster/data
+    fi
+}
+step 'initdb' make_cluster
 
 # What fails cheaply comes first.
 if cmake --preset dev -DBUILD_TESTING=ON >/dev/null; then

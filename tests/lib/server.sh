@@ -1,7 +1,8 @@
 # Throwaway PostgreSQL servers; to be sourced.
 #
 #   server_begin              find the programs and an unprivileged user, make $SERVER_ROOT
-#   server_new DIR            a fresh cluster in DIR (below $SERVER_ROOT)
+#   server_new DIR            a fresh cluster in DIR (below $SERVER_ROOT): a copy of $PGREHEARSE_CLUSTER, if set
+#   server_template DIR       make one to be copied so, by all tests of a run
 #   server_configure DIR      append standard input to its postgresql.conf
 #   server_log_csv DIR NAME   have it write log/NAME.csv below DIR, with connections, never rotated
 #   server_start DIR [PORT]   start it and wait until it answers; sets SERVER_PORT
@@ -93,15 +94,32 @@ server_begin() {
     PATH=$SERVER_BIN:$PATH
 }
 
-server_new() {
+# A cluster for PGREHEARSE_CLUSTER: initdb takes more processor time than many a test needs besides.
+server_template() {
     local dir=$1
     install -d -m 700 "$dir" || return 1
     [ "$(id -u)" -ne 0 ] || chown "$SERVER_USER" "$dir"
+    server_initdb "$dir"
+}
+
+server_initdb() {
+    local dir=$1
     server_as_user "$SERVER_BIN/initdb" --pgdata="$dir" --username=postgres --auth=trust \
         --encoding=UTF8 --locale=C.UTF-8 --no-sync >"$SERVER_ROOT/initdb.log" 2>&1 || {
         cat "$SERVER_ROOT/initdb.log" >&2
         return 1
     }
+}
+
+server_new() {
+    local dir=$1
+    install -d -m 700 "$dir" || return 1
+    [ "$(id -u)" -ne 0 ] || chown "$SERVER_USER" "$dir"
+    if [ -n "${PGREHEARSE_CLUSTER:-}" ]; then
+        cp -a "$PGREHEARSE_CLUSTER/." "$dir" || return 1
+    else
+        server_initdb "$dir" || return 1
+    fi
     # It lives for minutes: no fsync, and no background work that would come at random times.
     server_configure "$dir" <<-'END'
 		fsync = off
