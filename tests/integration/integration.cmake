@@ -56,6 +56,11 @@ if(RH_BUILD_REPLAY)
     target_link_libraries(without_uring PRIVATE rh_flags)
     rh_integration_command(without_uring without_uring
         bash "${CMAKE_CURRENT_SOURCE_DIR}/integration/replay_many.sh")
+    # Most of the time goes into the server's processes: hundreds once, fewer where it is run again.
+    set_property(TEST integration.without_uring APPEND PROPERTY ENVIRONMENT RH_MANY_SESSIONS=200)
+    if(RH_SANITIZE MATCHES "thread")
+        set_property(TEST integration.replay_many APPEND PROPERTY ENVIRONMENT RH_MANY_SESSIONS=200)
+    endif()
 endif()
 
 # The null server, by itself and under a replay.
