@@ -152,17 +152,6 @@ size_t rh_tcp_connection_held_bytes(const struct rh_tcp_connection *c)
     return c->half[0].held_bytes + c->half[1].held_bytes;
 }
 
-static bool fin_waits(const struct rh_tcp_half *h)
-{
-    return h->fin_known && !h->ended;
-}
-
-bool rh_tcp_connection_waits(const struct rh_tcp_connection *c)
-{
-    return !c->closed && (c->half[0].first || c->half[1].first || fin_waits(&c->half[0]) ||
-                          fin_waits(&c->half[1]) || c->reset);
-}
-
 void rh_tcp_connection_close(struct rh_tcp_connection *c, enum rh_tcp_end how)
 {
     if (c->closed) {

@@ -60,7 +60,12 @@ bool rh_tcp_connection_is_over(const struct rh_tcp_connection *c, enum rh_tcp_si
                                const struct rh_tcp_segment *s);
 void rh_tcp_connection_segment(struct rh_tcp_connection *c, enum rh_tcp_side side,
                                const struct rh_tcp_segment *s, int64_t time_ns);
-bool rh_tcp_connection_waits(const struct rh_tcp_connection *c);
+static inline bool rh_tcp_connection_waits(const struct rh_tcp_connection *c)
+{
+    return !c->closed &&
+           (c->half[0].first || c->half[1].first || rh_tcp_half_fin_waits(&c->half[0]) ||
+            rh_tcp_half_fin_waits(&c->half[1]) || c->reset);
+}
 size_t rh_tcp_connection_held_bytes(const struct rh_tcp_connection *c);
 void rh_tcp_connection_settle(struct rh_tcp_connection *c, enum rh_tcp_settling how);
 /* Settle all, give what is left and close it at the sink; `how` where the connection did not end

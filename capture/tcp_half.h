@@ -65,6 +65,12 @@ static inline uint64_t rh_tcp_half_offset(const struct rh_tcp_half *h, uint32_t 
     return h->given + (uint64_t) (int64_t) (int32_t) (seq - h->seq);
 }
 
+/* Its FIN came, bytes before it did not. */
+static inline bool rh_tcp_half_fin_waits(const struct rh_tcp_half *h)
+{
+    return h->fin_known && !h->ended;
+}
+
 /* The stream's next byte has this number. */
 void rh_tcp_half_base(struct rh_tcp_half *h, uint32_t seq);
 /* n bytes were given, or given up (bytes is NULL). */

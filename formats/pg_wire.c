@@ -101,9 +101,7 @@ static void take_untyped(struct rh_pg_wire *w, struct rh_span body)
     }
 }
 
-/* Describe and Close of a portal and of a statement stand in the queue under letters of their own:
- * D and p, t and C. */
-static char queue_type(char type, struct rh_span body)
+char rh_pg_wire_queue_type(char type, struct rh_span body)
 {
     bool statement = body.len > 0 && body.data[0] == RH_PG_STATEMENT;
     if (type == 'D') {
@@ -152,7 +150,7 @@ static void take_front(struct rh_pg_wire *w, const struct rh_pg_event *e)
         return;
     }
     struct rh_pg_wire_event ev = rh_pg_wire_event_make(w, RH_PG_WIRE_ON_MESSAGE);
-    ev.message = queue_type(e->type, e->body);
+    ev.message = rh_pg_wire_queue_type(e->type, e->body);
     ev.serial = w->queue.next_serial;
     ev.awaits = rh_pg_wire_queue_awaits(&w->queue);
     ev.body = e->body;
@@ -183,8 +181,7 @@ static void take_back(struct rh_pg_wire *w, const struct rh_pg_event *e)
     rh_pg_wire_answer(w, e);
 }
 
-/* The client speaks; messages and answers are in step if it has waited for all that it asked. */
-static void note_rest(struct rh_pg_wire *w)
+void rh_pg_wire_note_rest(struct rh_pg_wire *w)
 {
     bool in_step = w->ready_seen && w->queue.count == 0 && !w->just_found;
     w->unsure = w->unsure && !in_step;
@@ -201,7 +198,7 @@ static bool scan_on(struct rh_pg_wire *w, enum rh_pg_side side, struct rh_span *
     if (side == RH_PG_BACKEND) {
         take_back(w, &e);
     } else if (used >= 0) {
-        note_rest(w);
+        rh_pg_wire_note_rest(w);
         if (e.type) {
             take_front(w, &e);
         }
@@ -310,7 +307,9 @@ void rh_pg_wire_data(struct rh_pg_wire *w, enum rh_pg_side side, int64_t time_ns
     }
     w->overheard = true;
     if (side == RH_PG_FRONTEND) {
-        front_data(w, bytes);
+        if (!rh_pg_wire_take_asked(w, bytes)) {
+            front_data(w, bytes);
+        }
     } else if (!rh_pg_wire_take_plain(w, bytes)) {
         back_data(w, bytes);
     }

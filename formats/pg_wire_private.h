@@ -12,6 +12,13 @@ struct rh_pg_wire_event rh_pg_wire_event_make(const struct rh_pg_wire *w,
                                               enum rh_pg_wire_event_type type);
 void rh_pg_wire_enter(struct rh_pg_wire *w, enum rh_pg_wire_phase phase);
 
+/* pg_wire.c */
+/* Describe and Close of a portal and of a statement stand in the queue under letters of their own:
+ * D and p, t and C. */
+char rh_pg_wire_queue_type(char type, struct rh_span body);
+/* The client speaks; messages and answers are in step if it has waited for all that it asked. */
+void rh_pg_wire_note_rest(struct rh_pg_wire *w);
+
 /* pg_wire_match.c */
 /* All that is asked gets UNKNOWN. */
 void rh_pg_wire_give_up(struct rh_pg_wire *w);
@@ -21,6 +28,11 @@ void rh_pg_wire_answer_clear(struct rh_pg_wire_answer *a);
 /* The head of the queue has its answer, which ends without an error: w->now, and the body of its
  * CommandComplete (no data: none).  status: of the ReadyForQuery that ends it, 0: of none. */
 void rh_pg_wire_settle_plain(struct rh_pg_wire *w, struct rh_span tag, char status);
+
+/* pg_wire_asked.c */
+/* Take the bytes of the client if they are plain requests, whole; false, and nothing changed,
+ * otherwise. */
+bool rh_pg_wire_take_asked(struct rh_pg_wire *w, struct rh_span bytes);
 
 /* pg_wire_plain.c */
 /* Take the bytes if they are the plain answer to all that is asked; false, and nothing changed,

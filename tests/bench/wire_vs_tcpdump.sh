@@ -28,9 +28,12 @@ begin() {
     local name=$1 ready=$2
     shift 2
     rm -f "$SERVER_ROOT/$name.pid"
+    # GNU time knows hundredths of a second only.
     # shellcheck disable=SC2016
-    command time -q -o "$SERVER_ROOT/$name.cpu" -f '%U %S' \
-        bash -c 'echo $$ >"$0"; exec "$@"' "$SERVER_ROOT/$name.pid" "$@" 2>"$SERVER_ROOT/$name.err" &
+    {
+        TIMEFORMAT='%3U %3S'
+        time bash -c 'echo $$ >"$0"; exec "$@"' "$SERVER_ROOT/$name.pid" "$@" 2>"$SERVER_ROOT/$name.err"
+    } 2>"$SERVER_ROOT/$name.cpu" &
     timers+=($!)
     for _ in {1..100}; do
         ! grep -q "$ready" "$SERVER_ROOT/$name.err" || return 0
