@@ -28,6 +28,7 @@ begin() {
     local name=$1 ready=$2
     shift 2
     rm -f "$SERVER_ROOT/$name.pid"
+    : >"$SERVER_ROOT/$name.err"
     # GNU time knows hundredths of a second only.
     # shellcheck disable=SC2016
     {
@@ -62,9 +63,13 @@ finish() {
     timers=()
 }
 
-# The milliseconds of CPU that time wrote of NAME.
+# The milliseconds of CPU that time wrote of NAME, and as "user+system".
 cpu_ms_of() {
     awk '{ print ($1 + $2) * 1000 }' "$SERVER_ROOT/$1.cpu"
+}
+
+cpu_split_of() {
+    awk '{ printf "%d+%d", $1 * 1000, $2 * 1000 }' "$SERVER_ROOT/$1.cpu"
 }
 
 round() {
@@ -84,7 +89,8 @@ round() {
     tcpdump_ms=$(cpu_ms_of tcpdump)
     capture_ms=$(cpu_ms_of capture)
     awk -v m="$mode" -v tps="$tps" -v p="$packets" -v s="$statements" -v t="$tcpdump_ms" -v c="$capture_ms" -v d="$dropped" -v l="$lost" \
-        'BEGIN { printf "%-10s %7d %9d %10d %10d %8.2f %10d %8.2f %8.2f %10d\n", m, tps, p, s, t, t * 1000 / p, c, c * 1000 / p, c / t, d + l }'
+        -v tsplit="$(cpu_split_of tcpdump)" -v csplit="$(cpu_split_of capture)" \
+        'BEGIN { printf "%-10s %7d %9d %10d %11s %8.2f %11s %8.2f %8.2f %6d %6d\n", m, tps, p, s, tsplit, t * 1000 / p, csplit, c * 1000 / p, c / t, d, l }'
     awk -v t="$tcpdump_ms" -v c="$capture_ms" 'BEGIN { printf "%.3f\n", c / t }' >>"$SERVER_ROOT/$mode.ratio"
     rm -f "$SERVER_ROOT/pcap" "$SERVER_ROOT/wire.trace"
 }
@@ -95,8 +101,9 @@ server_begin || exit 2
 server_new "$SERVER_ROOT/cluster" && server_start "$SERVER_ROOT/cluster" free || exit 2
 pgbench -i -q -s 10 -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -U postgres postgres >/dev/null 2>&1 || exit 2
 
-printf '%-10s %7s %9s %10s %10s %8s %10s %8s %8s %10s\n' mode tps packets statements 'tcpdump ms' 'us each' \
-    'capture ms' 'us each' ratio lost
+echo 'CPU: user+system in ms, us a packet of both together; lost by tcpdump (t) and by the capture (c)'
+printf '%-10s %7s %9s %10s %11s %8s %11s %8s %8s %6s %6s\n' mode tps packets statements tcpdump 'us each' \
+    capture 'us each' ratio 'lost t' 'lost c'
 for mode in "${modes[@]}"; do
     for ((n = 0; n < rounds; n++)); do
         round "$mode" "$n" || exit 1

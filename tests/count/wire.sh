@@ -13,7 +13,7 @@ source "$here/../lib/check.sh"
 source "$here/count_lib.sh"
 
 # About 15 % more than was measured (gcc 12); a packet needs half of it.
-declare -A instructions_max=([simple]=7300 [prepared]=11700)
+declare -A instructions_max=([simple]=6950 [prepared]=10650)
 
 count_begin
 

@@ -1,6 +1,6 @@
 /*
- * Answers that come whole are read in one go (formats/pg_wire_plain.c), those that come in pieces
- * message by message.  Whatever the conversation is, both ways tell the same: records, times,
+ * Requests and answers that come whole are read in one go (formats/pg_wire_asked.c,
+ * pg_wire_plain.c), those that come in pieces message by message.  Whatever the conversation is, both ways tell the same: records, times,
  * bytes, and how many messages there were.
  */
 #include "rh_test.h"
@@ -136,9 +136,13 @@ static void talk_extended(void)
     bool parse = one_in(3), describe = one_in(2), named = one_in(2);
     bool twice = one_in(6);
     bool goes_on;
+    char object = one_in(8) ? "SP"[below(2)] : '\0'; /* closed at the end */
     ask_extended(parse, describe, named);
     if (twice) {
         ask_extended(false, describe, named);
+    }
+    if (object) {
+        c_c(&s, object, object == 'S' ? "a" : "");
     }
     if (one_in(12)) {
         c_h(&s); /* the answer comes before its Sync */
@@ -149,7 +153,10 @@ static void talk_extended(void)
         goes_on = answer_extended(parse, describe);
     }
     if (twice && goes_on) {
-        answer_extended(false, describe);
+        goes_on = answer_extended(false, describe);
+    }
+    if (object && goes_on) {
+        s_list(&s, "3");
     }
     say_unasked();
     s_z(&s, some_status());
