@@ -1,7 +1,7 @@
 /*
  * Requests and answers that come whole are read in one go (formats/pg_wire_asked.c,
- * pg_wire_plain.c), those that come in pieces message by message.  Whatever the conversation is, both ways tell the same: records, times,
- * bytes, and how many messages there were.
+ * pg_wire_plain.c), those that come in pieces message by message.  Whatever the conversation is,
+ * both ways tell the same: records, times, bytes, and how many messages there were.
  */
 #include "rh_test.h"
 
