@@ -50,6 +50,7 @@ struct rh_wire_capture_counts {
     uint64_t opaque;                    /* joined midway, and nothing in them was understood */
     uint64_t cancels;                   /* requests */
     uint64_t cancels_unlinked;          /* of sessions that were not captured */
+    uint64_t cancels_late;              /* of sessions that had ended */
     uint64_t kinds[RH_KIND_CANCEL + 1]; /* records with ordinals */
     uint64_t failed;                    /* statements with an error */
     uint64_t outcome_unknown;

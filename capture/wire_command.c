@@ -36,6 +36,7 @@ struct command {
     struct rh_progress progress;
     int64_t first_ns; /* of the packets */
     int64_t last_ns;
+    int64_t ticked_ns; /* last_ns at the last tick */
     bool stopped;
     bool damaged; /* the input could not be read to its end */
 };
@@ -205,9 +206,10 @@ static int read_all(struct command *c, struct rh_error *err)
         switch (c->source.next(c->source.context, &packet, err)) {
         case RH_PACKET_NEXT_ONE:
             take_packet(c, &packet);
-            if (--until_tick > 0) {
+            if (--until_tick > 0 && rh_time_sub(c->last_ns, c->ticked_ns) < RH_NS_PER_SEC) {
                 continue;
             }
+            c->ticked_ns = c->last_ns;
             break;
         case RH_PACKET_NEXT_NONE:
             /* What the kernel has seen by now may still be on its way to us. */

@@ -8,8 +8,9 @@
  *   interface          connections     records           is open
  *
  * The command asks its source for packets one by one and, after every RH_WIRE_TICK_PACKETS of them
- * and whenever the source has none for a while, does what is due: look for a failure of the output,
- * show progress.  What ends a capture before its source does belongs there too.
+ * or a second of theirs and whenever the source has none for a while, does what is due: look for a
+ * failure of the output, show progress.  What ends a capture before its source does belongs there
+ * too.
  */
 #ifndef RH_CAPTURE_WIRE_COMMAND_H
 #define RH_CAPTURE_WIRE_COMMAND_H

@@ -52,9 +52,10 @@ struct rh_wire_group {
     bool lost;  /* an answer of its execution is */
     bool stray; /* COPY data that came when its statement was over */
     bool canceled;
-    bool settled;  /* its execution has its answer */
-    bool released; /* its bytes were given up */
-    bool told;     /* its record is written, its outcome is not */
+    bool idle_target; /* of a cancel request: nothing ran that it could hit */
+    bool settled;     /* its execution has its answer */
+    bool released;    /* its bytes were given up */
+    bool told;        /* its record is written, its outcome is not */
     uint64_t ordinal;
     size_t accounted; /* bytes that the session was charged for it */
     int32_t row_limit;

@@ -212,12 +212,16 @@ static void set_parse_step(struct rh_wire_group *g, const struct rh_record *r)
 static bool is_not_prepared(const struct rh_wire_session *s, const struct rh_wire_group *g)
 {
     uint32_t state = g->outcome.sqlstate;
-    return g->unknown && s->names_unsure && state != rh_sqlstate_pack(RH_SPAN_LITERAL("26000")) &&
+    return s->names_unsure && (g->unknown || rh_wire_executes_unknown(s, g)) &&
+           state != rh_sqlstate_pack(RH_SPAN_LITERAL("26000")) &&
            state != rh_sqlstate_pack(RH_SPAN_LITERAL("34000"));
 }
 
 static enum rh_reason hold_of(const struct rh_wire_session *s, const struct rh_wire_group *g)
 {
+    if (g->idle_target) {
+        return RH_REASON_CANCEL_NOT_NEEDED;
+    }
     if (g->cut) {
         return g->has_bind || g->kind == RH_KIND_FUNCTION ? RH_REASON_CUT_PARAMETER
                                                           : RH_REASON_CUT_TEXT;
@@ -383,7 +387,8 @@ void rh_wire_write_early(struct rh_wire_session *s, bool release)
             /* Of the last one: it is likely that a command alone leaves its transaction as it was.
              */
             char ready = g->next || !g->synced ? '\0' : s->in_block ? 'T' : 'I';
-            uint8_t txn = rh_wire_txn(s, g, ready);
+            bool is_known = s->was_ready || !s->info.joined_midway;
+            uint8_t txn = is_known ? rh_wire_txn(s, g, ready) : 0;
             bool settled = g->settled;
             g->settled = false; /* its outcome is counted when it is written */
             rh_wire_write_group(s, g, txn);

@@ -5,6 +5,7 @@
  * server had them.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "capture/wire_session.h"
 #include "common/sql_class.h"
@@ -197,6 +198,56 @@ static void apply_sql(struct rh_wire_session *s, struct rh_span text)
         }
     }
     rh_buf_release(&name);
+}
+
+/* EXECUTE name: the name as it is written; none of another command. */
+static struct rh_span executed_name(struct rh_span command)
+{
+    static const char word[] = "execute";
+    static const char behind[] = " \t\n\r\f\v(;";
+    size_t at = sizeof word - 1;
+    if (command.len <= at || strncasecmp(command.data, word, at) != 0 ||
+        !strchr(" \t\n\r\f\v\"", command.data[at])) {
+        return RH_SPAN_NONE;
+    }
+    while (at < command.len && strchr(" \t\n\r\f\v", command.data[at])) {
+        at++;
+    }
+    size_t end = at;
+    bool quoted = false;
+    while (end < command.len && (quoted || !strchr(behind, command.data[end]))) {
+        quoted ^= command.data[end++] == '"';
+    }
+    return rh_span(command.data + at, end - at);
+}
+
+bool rh_wire_executes_unknown(const struct rh_wire_session *s, const struct rh_wire_group *g)
+{
+    struct rh_sql_commands commands;
+    struct rh_sql_command command;
+    struct rh_buf name;
+    bool unknown = false;
+    bool changes_names = false;
+    struct rh_span text = span_of(g, g->text);
+    if (!text.data) {
+        return false;
+    }
+    rh_buf_init(&name, 1024);
+    rh_sql_commands_init(&commands, text, false);
+    while (rh_sql_commands_next(&commands, &command) == 1) {
+        struct rh_span written = executed_name(command.text);
+        changes_names = changes_names || command.klass == RH_SQL_CLASS_PREPARE ||
+                        command.klass == RH_SQL_CLASS_DEALLOCATE ||
+                        command.klass == RH_SQL_CLASS_DEALLOCATE_ALL ||
+                        command.klass == RH_SQL_CLASS_DISCARD_ALL;
+        if (written.len > 0) {
+            rh_buf_clear(&name);
+            rh_sql_name_fold(written, &name);
+            unknown = unknown || !rh_wire_names_get(&s->names, rh_buf_span(&name));
+        }
+    }
+    rh_buf_release(&name);
+    return unknown && !changes_names;
 }
 
 static bool concerns_names(const struct rh_pg_wire_answer *a)

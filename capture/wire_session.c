@@ -179,6 +179,10 @@ static void take_application(struct rh_wire_session *s)
 static void take_ready(struct rh_wire_session *s, const struct rh_pg_wire_event *ev)
 {
     uint64_t answered = s->wire.queue.serial;
+    if (s->info.joined_midway && !s->was_ready) {
+        rh_wire_txn_join(s, answered, ev->status);
+    }
+    s->was_ready = true;
     while (s->first && (s->first->next_serial <= answered || s->first->kind == RH_KIND_CANCEL)) {
         struct rh_wire_group *g = s->first;
         struct rh_wire_group *next = g->next;
@@ -214,12 +218,26 @@ static uint64_t key_hash(const char *address, uint32_t pid, struct rh_span key)
 
 static void forget_key(struct rh_wire_session *s)
 {
+    struct rh_wire_capture *c = s->capture;
     if (s->key_len > 0) {
-        if (rh_map_get(&s->capture->keys, s->key_hash) == s) {
-            rh_map_remove(&s->capture->keys, s->key_hash);
+        if (rh_map_get(&c->keys, s->key_hash) == s) {
+            rh_map_remove(&c->keys, s->key_hash);
+            c->ended_keys[c->next_ended_key++ % RH_WIRE_ENDED_KEYS] = s->key_hash;
         }
         s->key_len = 0;
     }
+}
+
+/* A request that no open session has the key of (0: it has none): its own had ended, or was never
+ * seen. */
+static void count_unlinked(struct rh_wire_capture *c, uint64_t hash)
+{
+    bool had_ended = false;
+    for (uint32_t i = 0; i < RH_WIRE_ENDED_KEYS && hash != 0 && !had_ended; i++) {
+        had_ended = c->ended_keys[i] == hash;
+    }
+    c->counts.cancels_late += had_ended;
+    c->counts.cancels_unlinked += !had_ended;
 }
 
 static void take_key(struct rh_wire_session *s, struct rh_span body)
@@ -245,13 +263,15 @@ static void take_cancel(struct rh_wire_session *s, const struct rh_pg_wire_event
     struct rh_span key;
     uint32_t pid;
     struct rh_wire_session *target = NULL;
+    uint64_t hash = 0;
     c->counts.cancels++;
     if (rh_pg_cancel_decode(ev->body, &pid, &key) == 0) {
-        target = rh_map_get(&c->keys, key_hash(s->info.peer[RH_TCP_SERVER].address, pid, key));
+        hash = key_hash(s->info.peer[RH_TCP_SERVER].address, pid, key);
+        target = rh_map_get(&c->keys, hash);
     }
     if (!target || target->pid != pid || target->key_len != key.len ||
         memcmp(target->key, key.data, key.len) != 0) {
-        c->counts.cancels_unlinked++;
+        count_unlinked(c, hash);
         return;
     }
     if (target->unwanted != RH_WIRE_WANTED) {
@@ -265,6 +285,7 @@ static void take_cancel(struct rh_wire_session *s, const struct rh_pg_wire_event
     struct rh_wire_group *g = group_new(target, ev->time_ns, serial);
     g->kind = RH_KIND_CANCEL;
     g->synced = true;
+    g->idle_target = !running;
     account(target, g);
     if (!running) {
         rh_wire_write_group(target, g, 0);
@@ -432,6 +453,17 @@ static const char *end_text(const struct rh_wire_session *s, enum rh_tcp_end how
     return NULL;
 }
 
+/* How a replay has to end it; what the server did is not the client's. */
+static uint32_t end_flag(const struct rh_wire_session *s, enum rh_tcp_end how)
+{
+    if (s->terminated || s->fatal != RH_SQLSTATE_UNKNOWN) {
+        return 0;
+    }
+    return how == RH_TCP_END_FIN   ? RH_SESSION_NO_TERMINATE
+           : how == RH_TCP_END_RST ? RH_SESSION_RESET
+                                   : 0;
+}
+
 static void end_told(struct rh_wire_session *s, enum rh_tcp_end how)
 {
     struct rh_record r;
@@ -443,6 +475,7 @@ static void end_told(struct rh_wire_session *s, enum rh_tcp_end how)
         text = NULL;
     }
     if (text) {
+        s->flags |= end_flag(s, how);
         rh_record_init(&r);
         r.kind = RH_KIND_CLOSE;
         r.start_ns = s->last_ns;

@@ -14,7 +14,7 @@
 #include "common/map.h"
 #include "formats/pg_wire.h"
 
-enum { RH_WIRE_KEY_MAX = 256, RH_WIRE_LOSS_KINDS = 4 };
+enum { RH_WIRE_KEY_MAX = 256, RH_WIRE_LOSS_KINDS = 4, RH_WIRE_ENDED_KEYS = 1024 };
 
 /* By the filters, as far as the session is known. */
 enum rh_wire_unwanted {
@@ -31,7 +31,9 @@ struct rh_wire_capture {
     uint32_t last_number;
     size_t waiting_bytes; /* of all sessions */
     struct rh_wire_names_room names_room;
-    struct rh_map keys;               /* hash of address, pid and key -> session */
+    struct rh_map keys;                      /* hash of address, pid and key -> session */
+    uint64_t ended_keys[RH_WIRE_ENDED_KEYS]; /* the same of the sessions that ended last, a ring */
+    uint32_t next_ended_key;
     struct rh_wire_group *unused;     /* groups for the next messages */
     struct rh_capture_filter *filter; /* NULL: all is wanted */
     bool is_partial;                  /* statements may be left out of a session that is kept */
@@ -73,6 +75,7 @@ struct rh_wire_session {
     struct rh_wire_group *first;
     struct rh_wire_group *last;
     struct rh_wire_group *answering; /* the one with the message that was answered last */
+    bool was_ready;                  /* a ReadyForQuery was seen */
     bool names_unsure;               /* joined midway, or some of what it said is missing */
     size_t waiting_bytes;
     uint64_t lost[RH_WIRE_LOSS_KINDS]; /* before it was written */
@@ -99,6 +102,9 @@ void rh_wire_session_end(struct rh_wire_session *s, enum rh_tcp_end how);
 void rh_wire_resolve(struct rh_wire_session *s, struct rh_wire_group *g);
 void rh_wire_apply(struct rh_wire_session *s, struct rh_wire_group *g,
                    const struct rh_pg_wire_event *ev);
+/* Its text has an EXECUTE of what is not known to be prepared.  One that has a PREPARE or
+ * DEALLOCATE too has not: which came first is not looked at. */
+bool rh_wire_executes_unknown(const struct rh_wire_session *s, const struct rh_wire_group *g);
 
 /* wire_keep.c: what the filters leave. */
 /* Whether the session is wanted, by what is known when it begins, and by its startup message. */
@@ -139,5 +145,9 @@ void rh_wire_write_early(struct rh_wire_session *s, bool release);
 /* wire_txn.c: the marks of a group, and the session's transaction behind it.  ready: status of the
  * ReadyForQuery that follows it, 0 for none. */
 uint8_t rh_wire_txn(struct rh_wire_session *s, const struct rh_wire_group *g, char ready);
+/* At the first ReadyForQuery of a session joined midway, with its status, before its groups up to
+ * `answered` get their marks: was it joined within a transaction?  A COMMIT without a BEGIN is
+ * taken for the end of one. */
+void rh_wire_txn_join(struct rh_wire_session *s, uint64_t answered, char ready);
 
 #endif

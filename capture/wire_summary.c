@@ -128,6 +128,7 @@ static void print_statements(const struct rh_wire_summary *m, FILE *out)
         {s->kinds[RH_KIND_FETCH], "later fetches of a portal, beside them"},
         {s->kinds[RH_KIND_PROTOCOL], "messages without an execution, beside them"},
         {s->kinds[RH_KIND_CANCEL], "cancel requests, beside them"},
+        {m->sessions->cancels_late, "cancel requests that came when their session had ended"},
         {s->outcome_unknown, "of unknown outcome"},
     };
     rh_summary_rows("", beside, COUNT_OF(beside), out);
@@ -214,6 +215,7 @@ void rh_wire_summary_note(const struct rh_wire_summary *m, struct rh_trace_write
     rh_summary_note(w, "sessions_of_replication", c->replication);
     rh_summary_note(w, "sessions_of_other_servers", m->server->elsewhere);
     rh_summary_note(w, "cancel_requests_unlinked", c->cancels_unlinked);
+    rh_summary_note(w, "cancel_requests_late", c->cancels_late);
     rh_summary_note(w, "answers_that_did_not_fit", c->anomalies);
     rh_summary_note(w, "prepared_statements_forgotten", c->forgotten);
     rh_summary_note(w, "filtered_statements", c->filtered);

@@ -62,6 +62,8 @@ enum rh_reason {
         10, /* parse or bind was logged, its execution was not: unknown whether it ran */
     RH_REASON_REDACTED = 11,
     RH_REASON_REPLICATION = 12,
+    /* also of a run: a cancel whose statement had ended already, or never ran */
+    RH_REASON_CANCEL_NOT_NEEDED = 39,
     /* of a run only */
     RH_REASON_CONNECT_FAILED = 32, /* the session's connection was refused */
     RH_REASON_SESSION_LOST = 33,   /* the connection was lost before this statement */
@@ -71,9 +73,8 @@ enum rh_reason {
     RH_REASON_READ_ONLY = 36,
     RH_REASON_PROTOCOL = 37, /* skipped by the server after an error, up to Sync */
     RH_REASON_DAMAGED = 38,  /* its block of the trace is damaged, or the trace cannot be read */
-    RH_REASON_CANCEL_NOT_NEEDED = 39, /* a cancel whose statement had ended already, or never ran */
-    RH_REASON_TRANSACTION_LOST = 40,  /* the connection was lost in its transaction, and made again
-                                         behind it */
+    RH_REASON_TRANSACTION_LOST = 40, /* the connection was lost in its transaction, and made again
+                                        behind it */
     RH_REASON_COUNT = 64,
 };
 
@@ -220,6 +221,9 @@ enum rh_session_flag {
     RH_SESSION_REPLICATION = 1 << 2,
     RH_SESSION_LOGIN_FAILED = 1 << 3,
     RH_SESSION_ENCRYPTED = 1 << 4, /* the wire shows that it was there, no more */
+    /* Its client went without saying Terminate: the connection was closed, or was reset. */
+    RH_SESSION_NO_TERMINATE = 1 << 5,
+    RH_SESSION_RESET = 1 << 6,
 };
 
 struct rh_setting {

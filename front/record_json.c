@@ -263,12 +263,13 @@ static void put_marks(struct rh_json *j, const struct rh_record *r)
 static void put_session(struct rh_json *j, const struct rh_session *session)
 {
     static const char *const flag_names[] = {"joined-midway", "left-open", "replication",
-                                             "login-failed", "encrypted"};
+                                             "login-failed",  "encrypted", "no-terminate",
+                                             "reset"};
     put_text_if_any(j, "client", session->client);
     if (session->backend_pid) {
         put_int(j, "backend_pid", session->backend_pid);
     }
-    put_bits(j, "session_flags", session->flags, flag_names, 5);
+    put_bits(j, "session_flags", session->flags, flag_names, 7);
     for (uint32_t i = 0; i < session->startup_count; i++) {
         if (i == 0) {
             rh_json_key(j, "startup");

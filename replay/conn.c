@@ -183,6 +183,24 @@ void rh_conn_abort(struct rh_conn *conn)
     conn_free(conn);
 }
 
+/* What lingers for no time is not sent any more.  The descriptor becomes one of /dev/null, which
+ * closes the socket here and now, and takes the Terminate of PQfinish(). */
+void rh_conn_reset(struct rh_conn *conn)
+{
+    int fd = conn->pg ? PQsocket(conn->pg) : conn->fd;
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const struct linger none = {.l_onoff = 1, .l_linger = 0};
+    if (fd < 0 || nowhere < 0 || setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none) != 0 ||
+        dup3(nowhere, fd, O_CLOEXEC) < 0) {
+        rh_conn_abort(conn);
+    } else {
+        conn_free(conn);
+    }
+    if (nowhere >= 0) {
+        close(nowhere);
+    }
+}
+
 /* The name of a Unix socket as libpq made it: the one the server bound it to may be of another
  * place of the file system, if one of the two is in a container. */
 static int socket_path(const struct rh_conn *conn, char *path, size_t size)

@@ -44,6 +44,8 @@ int rh_conn_new(struct rh_conn **out, struct pg_conn *pg, struct rh_conn_notices
 void rh_conn_close(struct rh_conn *conn);
 /* Close without a word, as a client that crashed. */
 void rh_conn_abort(struct rh_conn *conn);
+/* The same by a reset (RST) where there is TCP, as of a client whose host went away. */
+void rh_conn_reset(struct rh_conn *conn);
 
 /* Give back what libpq keeps for a connection, some 30 kB; what the server knows of it stays.  The
  * descriptor changes, and rh_conn_parameter() knows nothing any more.  Does nothing with TLS, whose

@@ -147,7 +147,8 @@ static void plan_session(struct planner *p, uint32_t i, struct rh_plan_session *
         ps->close_ns = ps->open_ns;
     }
     ps->rest = ps->unsent;
-    ps->restore = ps->is_initial && (plan->from_ns != INT64_MIN || plan->is_part);
+    ps->restore = ps->is_initial && (plan->from_ns != INT64_MIN || plan->is_part ||
+                                     (s->flags & RH_SESSION_JOINED_MIDWAY));
     ps->close_early = !closed_known(s) && (plan->closes_unknown || p->options->max_connections > 0);
     if (!p->scanned) {
         return;

@@ -26,16 +26,16 @@ struct rh_plan_session {
     const struct rh_session *session; /* as captured */
     uint32_t trace_index;             /* in rh_trace_index */
     uint32_t copy;                    /* 0, or 1, 2, ... by --scale */
-    bool restore;     /* it ran at --from, or in the file before this one: state is restored before
-                         its first statement */
+    bool restore;     /* it ran at --from, in the file before this one, or before the capture: state
+                         is restored before its first statement, and that begins a transaction */
     bool is_initial;  /* it ran when the window began: connected before the clock starts */
     bool close_early; /* its end was not captured and slots are scarce: closes after its last record
                        */
     enum rh_reason unsent;  /* not NONE: it is never opened, for this reason */
     int64_t open_ns;        /* trace time */
     int64_t close_ns;       /* trace time; RH_TIME_UNKNOWN: open to the end */
-    uint64_t first_ordinal; /* what lies before is outside the window; in a part of a capture that
-                               is replayed whole the feeder finds it */
+    uint64_t first_ordinal; /* what lies before is outside the window; without a window the feeder
+                               finds it, if `restore` */
     uint64_t end_ordinal;   /* first of a transaction that is open at --to; UINT64_MAX: none */
     uint32_t closed_before; /* how many had closed, in the capture, before it opened */
     uint32_t close_rank;    /* its place in the order of closing; UINT32_MAX: it did not close */

@@ -110,7 +110,8 @@ static void print_outside(const struct rh_tally *t, FILE *out)
     if (outside > 0) {
         fprintf(out,
                 "outside      %9" PRIu64
-                "  in transactions that were open at --from or --to: not part of this replay\n",
+                "  in transactions that were open at --from or --to, or when the capture began: "
+                "not part of this replay\n",
                 outside);
     }
 }

@@ -32,14 +32,14 @@ static void report_ready(struct rh_replay_session *s)
     rh_opener_ready(&s->worker->engine->opener, s->planned);
 }
 
-void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely)
+void rh_replay_session_disconnect(struct rh_replay_session *s, enum rh_parting how)
 {
     rh_replay_session_drop_cancel(s);
     rh_timer_cancel(s->worker->loop, &s->timer);
     if (s->steps) {
         rh_timer_cancel(s->worker->loop, &s->steps->timer);
     }
-    if (politely) {
+    if (how != RH_PARTING_LOST) {
         rh_round_flush(&s->worker->round);
     }
     if (!s->conn) {
@@ -48,12 +48,42 @@ void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely)
     atomic_fetch_sub_explicit(&s->worker->progress.sessions_open, 1, memory_order_relaxed);
     rh_loop_unwatch(s->worker->loop, &s->watch);
     rh_round_drop(&s->worker->round, s);
-    if (politely) {
+    switch (how) {
+    case RH_PARTING_TERMINATE:
         rh_conn_close(s->conn);
-    } else {
+        break;
+    case RH_PARTING_RESET:
+        rh_conn_reset(s->conn);
+        break;
+    case RH_PARTING_SILENT:
+    case RH_PARTING_LOST:
         rh_conn_abort(s->conn);
+        break;
     }
     s->conn = NULL;
+}
+
+/* A session that came to its end parts as its client did in production. */
+static enum rh_parting parting_of(const struct rh_replay_session *s, enum rh_reason rest)
+{
+    uint32_t flags = s->planned->session->flags;
+    if (rest == RH_REASON_NONE && (flags & RH_SESSION_RESET)) {
+        return RH_PARTING_RESET;
+    }
+    if (rest == RH_REASON_NONE && (flags & RH_SESSION_NO_TERMINATE)) {
+        return RH_PARTING_SILENT;
+    }
+    bool is_busy = s->state == RH_REPLAY_BUSY || rest == RH_REASON_SESSION_LOST;
+    return is_busy ? RH_PARTING_LOST : RH_PARTING_TERMINATE;
+}
+
+/* The words of the captured CLOSE. */
+static const char *parting_text(const struct rh_replay_session *s, enum rh_parting how)
+{
+    return !s->conn                   ? NULL
+           : how == RH_PARTING_RESET  ? "connection reset"
+           : how == RH_PARTING_SILENT ? "closed without Terminate"
+                                      : NULL;
 }
 
 void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, const char *how)
@@ -62,11 +92,12 @@ void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, con
         return;
     }
     int64_t now_ns = rh_clock_mono_ns();
-    bool politely = s->state != RH_REPLAY_BUSY && rest != RH_REASON_SESSION_LOST;
+    enum rh_parting parting = parting_of(s, rest);
+    how = how ? how : parting_text(s, parting);
     if (s->state == RH_REPLAY_BUSY && s->purpose == RH_PURPOSE_RECORD) {
         rh_replay_session_lose_record(s, now_ns);
     }
-    rh_replay_session_disconnect(s, politely);
+    rh_replay_session_disconnect(s, parting);
     rh_replay_session_leave_order(s);
     rh_reconnector_drop(&s->worker->reconnector, &s->reconnect);
     s->state = RH_REPLAY_ENDED;

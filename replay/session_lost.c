@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void tell(const struct rh_replay_se
 /* Nothing of what was sent on the old connection, or waits in it, is of use. */
 static void forget_connection(struct rh_replay_session *s)
 {
-    rh_replay_session_disconnect(s, false);
+    rh_replay_session_disconnect(s, RH_PARTING_LOST);
     rh_replay_session_drop_state(s);
     s->has_state = false;
     s->restored_count = 0;

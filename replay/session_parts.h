@@ -12,13 +12,21 @@
 #include "replay/session.h"
 #include "replay/worker.h"
 
+/* How a session leaves its connection. */
+enum rh_parting {
+    RH_PARTING_TERMINATE, /* says Terminate, as far as nothing half sent is before it */
+    RH_PARTING_SILENT,    /* what is put together goes out, then it closes without a word */
+    RH_PARTING_RESET,     /* the same by a reset */
+    RH_PARTING_LOST,      /* nothing matters any more */
+};
+
 /* session.c: the connection is usable; clock or records may still be missing. */
 void rh_replay_session_ready(struct rh_replay_session *s, int64_t now_ns);
 /* End with a reason for what was not sent (NONE: all was), and say how in the run.  A record that
  * was sent and not answered is lost. */
 void rh_replay_session_end(struct rh_replay_session *s, enum rh_reason rest, const char *how);
 /* Leave the connection, if there is one. */
-void rh_replay_session_disconnect(struct rh_replay_session *s, bool politely);
+void rh_replay_session_disconnect(struct rh_replay_session *s, enum rh_parting how);
 void rh_replay_session_drop_state(struct rh_replay_session *s);
 /* Have a connection made. */
 void rh_replay_session_connect(struct rh_replay_session *s);

@@ -9,7 +9,9 @@ wire_begin
 server_psql "$data" -d bank -c 'CREATE TABLE gone (a int); CREATE TABLE dropped (a int);
     CREATE TABLE strict (a int);
     CREATE TABLE number (a int); CREATE TABLE large (a int)' \
-    -c "CREATE FUNCTION nap() RETURNS int LANGUAGE sql AS 'SELECT 1 FROM pg_sleep(60)'"
+    -c "CREATE FUNCTION nap() RETURNS int LANGUAGE sql AS 'SELECT 1 FROM pg_sleep(60)'" \
+    -c "CREATE FUNCTION quick() RETURNS int LANGUAGE sql AS 'SELECT 1'" \
+    -c 'CREATE TABLE torn (a int)'
 server_stop "$data"
 wire_clone candidate
 server_start "$data" free || exit 1
@@ -167,6 +169,40 @@ cancel
 ? Z 3
 END
 
+# A cancel that comes when nothing runs in production; in the candidate the statement before it still does.
+printf '%s\n' 'Q SELECT quick()' '? Z 1' cancel "Q SELECT 'behind it'" '? Z 1' >"$WORK/idle.script"
+
+# A transaction that is longer than a file of a rotation is kept open.
+cat >"$WORK/torn.script" <<'END'
+P kept|23|SELECT $1
+S
+? Z 1
+Q PREPARE by_sql AS SELECT 5
+? Z 1
+Q BEGIN
+? Z 1
+Q INSERT INTO torn VALUES (1)
+? Z 1
+Q INSERT INTO torn VALUES (2)
+? Z 1
+Q INSERT INTO torn VALUES (3)
+? Z 1
+B -|kept|-|x00000003|-
+E -|0
+S
+? Z 1
+Q COMMIT
+? Z 1
+Q INSERT INTO torn VALUES (4)
+? Z 1
+B -|kept|-|x00000004|-
+E -|0
+S
+? Z 1
+Q EXECUTE by_sql
+? Z 1
+END
+
 # What a session has prepared, with types that only its Parse tells; the unnamed statement bound again.
 cat >"$WORK/typed.script" <<'END'
 P s|20|SELECT pg_typeof($1)::text, $1
@@ -232,12 +268,19 @@ END
 
 export PGHOST=127.0.0.1 PGUSER=postgres PGDATABASE=bank
 capture_start "$PGPORT" "$WORK/production.pcap"
-for name in diverge large cancels typed left left_copy series; do
+for name in diverge large cancels typed left left_copy series idle; do
     talk "$name"
 done
 capture_stop "$PGPORT" "$WORK/production.pcap"
+capture_start "$PGPORT" "$WORK/torn.pcap"
+talk torn
+capture_stop "$PGPORT" "$WORK/torn.pcap"
 server_stop "$data"
 check_run 0 "$RH_BIN/pgrehearse" capture wire -r "$WORK/production.pcap" --server-port "$PGPORT" -o "$WORK/t.trace"
+check_run 0 "$RH_BIN/wire_messages" pace 20 "" "$WORK/torn.pcap" "$WORK/stretched.pcap"
+check_run 0 "$RH_BIN/pgrehearse" capture wire -r "$WORK/stretched.pcap" --server-port "$PGPORT" --rotate 100s \
+    -o "$WORK/part.trace"
+port=$PGPORT
 unset PGHOST PGPORT PGUSER PGDATABASE PGSSLMODE
 
 candidate=$SERVER_ROOT/candidate
@@ -249,14 +292,15 @@ server_configure "$candidate" <<<'ssl = on'
 server_start "$candidate" free || exit 1
 server_psql "$candidate" -d bank -c 'DROP TABLE gone, dropped; CREATE TABLE missing (a text);
     ALTER TABLE strict ADD CHECK (a <> 13); ALTER TABLE number ALTER a TYPE text' \
-    -c "CREATE OR REPLACE FUNCTION nap() RETURNS int LANGUAGE sql AS 'SELECT 1'"
+    -c "CREATE OR REPLACE FUNCTION nap() RETURNS int LANGUAGE sql AS 'SELECT 1'" \
+    -c "CREATE OR REPLACE FUNCTION quick() RETURNS int LANGUAGE sql AS 'SELECT 1 FROM pg_sleep(0.3)'"
 
-# replay STATUS NAME SSLMODE OPTION...
+# replay STATUS NAME SSLMODE OPTION..., of $TRACE if it is set
 replay() {
     local status=$1 name=$2 way=$3
     shift 3
     check_run "$status" "$RH_BIN/pgrehearse" replay -d "host=127.0.0.1 port=$SERVER_PORT sslmode=$way" -U postgres \
-        -o "$WORK/$name.run" "$@" "$WORK/t.trace"
+        -o "$WORK/$name.run" "$@" "${TRACE:-$WORK/t.trace}"
     cp "$WORK/err" "$WORK/$name.err"
 }
 
@@ -307,6 +351,9 @@ cancel done - - - -" "$(fates "$name" 3)"
     check_equal "$name: left in COPY" 'query lost - - - COPY large FROM STDIN' "$(fates "$name" 6)"
     check_equal "$name: a long series" '3000 execute done - 00000 1 SELECT $1' \
         "$(fates "$name" 7 | grep -v '^protocol' | sort | uniq -c | xargs)"
+    check_equal "$name: a cancel that hit nothing hits nothing" 'query done - 00000 1 SELECT quick()
+cancel skipped cancel-not-needed - - -
+query done - 00000 1 SELECT '"'behind it'" "$(fates "$name" 8)"
     check_equal "$name: no row of a COPY that failed or was left" '0 0 20000' \
         "$(server_psql "$candidate" -d bank -At -F ' ' -c "SELECT (SELECT count(*) FROM strict), (SELECT count(*) FROM missing), (SELECT count(*) FROM large)")"
     server_psql "$candidate" -d bank -c 'TRUNCATE large'
@@ -320,6 +367,43 @@ replay 0 window disable --speed max --from "$from" --to "$to"
 check_equal 'from the middle' "execute done - 00000 1 SELECT pg_typeof(\$1)::text, \$1
 execute done - 00000 1 SELECT 'again'
 execute done - 00000 1 SELECT pg_typeof(\$1)::text, 'unnamed'" "$(fates window 4 | grep -v outside-window)"
+
+# The files of a rotation that tore a transaction (packets were 20 seconds apart), one after the other: what was
+# begun in one is not ended, its rest is not sent, and what the session had prepared is there.  (2: nothing of a file can be sent.)
+parts=("$WORK/part.trace" "$WORK"/part.0*.trace)
+for i in "${!parts[@]}"; do
+    TRACE=${parts[$i]} replay '0|2' "part$i" disable --speed max
+    fates "part$i" 1 >"$WORK/part$i.fates"
+    grep -q ' outside-window ' "$WORK/part$i.fates" &&
+        check "part $i says so" grep -Eq '^outside +[1-9].* or when the capture began' "$WORK/part$i.err"
+done
+cat "$WORK"/part*.fates >"$WORK/all.fates"
+begins=$(grep -l ' BEGIN$' "$WORK"/part*.fates) ends=$(grep -l ' COMMIT$' "$WORK"/part*.fates)
+check 'the transaction is torn' test "$begins" != "$ends"
+check_equal 'each record is in one file' 11 "$(wc -l <"$WORK/all.fates")"
+check_equal 'in the file where it began all is done' 0 "$(grep -vc ' done - 00000 ' "$begins")"
+check_equal 'its end is not sent' 'query not-sent outside-window - - COMMIT' "$(grep ' COMMIT$' "$WORK/all.fates")"
+check_equal 'nothing else is left out' 0 "$(sed '/ COMMIT$/q' "$WORK/all.fates" |
+    grep -vcE ' (done - 00000|not-sent outside-window - -) ')"
+check_equal 'behind it all is done' 'query done - 00000 1 INSERT INTO torn VALUES (4)
+execute done - 00000 1 SELECT $1
+query done - 00000 1 EXECUTE by_sql' "$(sed '1,/ COMMIT$/d' "$WORK/all.fates")"
+check_equal 'what came of all' 4 "$(server_psql "$candidate" -d bank -At -c 'SELECT a FROM torn')"
+
+# A capture that begins in the middle of that transaction: neither its rest is sent nor what was prepared before.
+server_psql "$candidate" -d bank -c 'TRUNCATE torn'
+check_run 0 "$RH_BIN/wire_messages" pace 1 'VALUES (2)' "$WORK/torn.pcap" "$WORK/joined.pcap"
+check_run 0 "$RH_BIN/pgrehearse" capture wire -r "$WORK/joined.pcap" --server-port "$port" -o "$WORK/joined.trace"
+check 'what was prepared before is counted' grep -q ' 3  prepared before the capture began' "$WORK/err"
+TRACE=$WORK/joined.trace replay 0 joined 'disable dbname=bank' --speed max
+check_equal 'joined within a transaction' "query not-sent outside-window - - INSERT INTO torn VALUES (2)
+query not-sent outside-window - - INSERT INTO torn VALUES (3)
+execute not-sent outside-window - - -
+query not-sent outside-window - - COMMIT
+query done - 00000 1 INSERT INTO torn VALUES (4)
+execute skipped not-prepared - - -
+query skipped not-prepared - - EXECUTE by_sql" "$(fates joined 1)"
+check_equal 'what came of it' 4 "$(server_psql "$candidate" -d bank -At -c 'SELECT a FROM torn')"
 
 # A backend that is lost: another one gets what was prepared.  The candidate's session waits for a lock that
 # it gets never, where production's had it at once.

@@ -290,7 +290,13 @@ c
 Q SELECT count(*) FROM t
 ? Z 1
 END
-for name in extended pipelines copies; do
+# Clients that leave without a word: while idle, within a transaction, by a reset.  A cancel request of when
+# nothing ran, which must not hit anything in the replay.
+printf '%s\n' "Q SELECT 'gone'" '? Z 1' gone >"$WORK/gone.script"
+printf '%s\n' 'Q BEGIN' '? Z 1' 'Q INSERT INTO t (a) VALUES (70001)' '? Z 1' gone >"$WORK/gone_within.script"
+printf '%s\n' "Q SELECT 'reset'" '? Z 1' reset >"$WORK/reset.script"
+printf '%s\n' "Q SELECT 'before an idle cancel'" '? Z 1' cancel "Q SELECT 'behind it'" '? Z 1' >"$WORK/idle.script"
+for name in extended pipelines copies gone gone_within reset idle; do
     talk "$name"
 done
 capture_stop "$port" "$WORK/production.pcap"
@@ -300,7 +306,15 @@ wire_read "$port"
 
 unset PGPORT PGHOST PGUSER PGDATABASE
 wire_rehearse "$port"
-check 'they are many' grep -q '^27 connections with 7[0-9]* messages are the same, 0 have no twin; 1 and 1 cancel' "$WORK/out"
+check 'they are many' grep -q '^31 connections with 7[0-9]* messages are the same, 0 have no twin; 2 and 1 cancel' "$WORK/out"
+check 'they ended as in production' grep -q '^ended: [0-9]* with Terminate, 3 without, 1 by a reset' "$WORK/out"
+check_equal 'and the run says so' '3 closed without Terminate, 1 connection reset' \
+    "$("$RH_BIN/pgrehearse" show "$WORK/t.run" | jq -r 'select(.kind == "close") | .how // empty' | sort | uniq -c |
+        awk '{ $1 = $1; print }' | paste -sd, | sed 's/,/, /g')"
+check_equal 'the idle cancel' 'cancel-not-needed' "$("$RH_BIN/pgrehearse" show "$WORK/t.trace" |
+    jq -r 'select(.kind == "cancel" and .not_replayable) | .not_replayable')"
+check_equal 'is not sent' 'skipped cancel-not-needed' "$("$RH_BIN/pgrehearse" show "$WORK/t.run" |
+    jq -r 'select(.kind == "cancel" and .fate == "skipped") | .fate + " " + .reason')"
 check 'there are records' test "$(wc -l <"$WORK/production.outcomes")" -gt 2300
 check 'all went as in production' grep -q '15 failed (of those sent, 15 failed in production)' "$WORK/replay.err"
 check_end

@@ -75,6 +75,38 @@ done
 live_wait limit 0
 check 'what came before the limit is there' test "$(statements "$LIVE/limit.trace" "^SELECT 'limited'")" -gt 0
 
+# On a terminal: a line of what was captured, which changes, and is gone at the end.
+script -qefc "exec '$CAPTURE' wire -i lo --server-port $PORT --stop-after 300s -o '$LIVE/tty.trace'" "$LIVE/tty.out" \
+    >/dev/null </dev/null &
+script_pid=$!
+until grep -q 'capturing on' "$LIVE/tty.out" 2>/dev/null || ! kill -0 "$script_pid" 2>/dev/null; do sleep 0.05; done
+shown() { tr '\r' '\n' <"$LIVE/tty.out" | grep -oE '^[0-9]+ packets, [0-9]+ sessions?, [0-9]+ statements?, [0-9]+ dropped' | sort -u; }
+for n in 1 2; do
+    for try in {1..100}; do
+        live_psql -c "SELECT 'tty $n'" bank >/dev/null
+        sleep 0.1
+        [ "$(shown | grep -vc ' 0 statements')" -lt "$n" ] || break
+    done
+done
+check 'the line changes' test "$(shown | grep -vc ' 0 statements')" -ge 2
+check 'and counts' grep -Eq '^[1-9][0-9]* packets, [1-9][0-9]* sessions, [1-9][0-9]* statements, 0 dropped$' <<<"$(shown | tail -n 1)"
+kill -INT "$(pgrep -P "$script_pid")"
+status=0
+wait "$script_pid" || status=$?
+check_equal 'exit status on a terminal' 0 "$status"
+# The summary begins a line of its own: what stood there was overwritten by blanks.
+check 'the line is taken back' grep -Eq $'\r +\r+read +[0-9]' "$LIVE/tty.out"
+check_equal 'no line of progress is left' 0 "$(sed '1,/[0-9] dropped/d' "$LIVE/tty.out" | grep -c ' dropped')"
+
+# It ends by itself at a size.
+live_start size --stop-after 1kB
+while kill -0 "$live_pid" 2>/dev/null; do
+    printf "SELECT length('%s');\n" "$(head -c 3000 /dev/urandom | base64 -w 0)" | live_psql bank >/dev/null
+done
+live_wait size 0
+check 'at least that size' test "$(stat -c %s "$LIVE/size.trace")" -ge 1000
+check_equal 'and complete' true "$(info "$LIVE/size.trace" .complete)"
+
 # A ring that is full: what the kernel dropped is told, and the capture goes on behind it.
 live_start drops --buffer 1MB
 kill -STOP "$live_pid"

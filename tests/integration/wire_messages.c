@@ -2,14 +2,17 @@
  * tests/integration/wire_messages.c
  *
  *   wire_messages compare PORT PRODUCTION.pcap PORT CANDIDATE.pcap
+ *   wire_messages pace SECONDS TEXT FROM.pcap TO.pcap
  *
- * Whether the clients of two captures said the same: for each connection of the first there is one
- * of the second with the same messages, byte for byte, in the same order.  Left out are what the
- * login needs (startup, passwords), Terminate, and cancel requests, whose keys differ; these are
- * counted.  A connection that says nothing else does not count.
+ * compare: whether the clients of two captures said the same: for each connection of the first
+ * there is one of the second with the same messages, byte for byte, in the same order, and the same
+ * end: with Terminate, by a FIN without it, or by a reset.  Left out are what the login needs
+ * (startup, passwords), and cancel requests, whose keys differ; these are counted.  A connection
+ * that says nothing else does not count.  Prints two lines of sums; for a connection without a twin
+ * what the likest one has in place of its first message that differs, and ends with 1.
  *
- * Prints a line of sums; for a connection without a twin what the likest one has in place of its
- * first message that differs, and ends with 1.
+ * pace: the packets from the first one with TEXT on, and each with bytes in it comes so long after
+ * the one before.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +30,13 @@ enum { CONNECTIONS_MAX = 4096, SHOWN_BYTES = 60 };
 
 static const size_t STREAM_MAX = (size_t) 1 << 30;
 
+enum end { END_OPEN, END_TERMINATE, END_FIN, END_RESET, END_COUNT };
+
+static const char *const end_text[END_COUNT] = {"open at the end", "with Terminate", "without it",
+                                                "by a reset"};
+
 struct connection {
+    enum end end;
     struct rh_pg_scan scan;
     struct rh_buf messages; /* whole, one behind the other */
     uint64_t count;
@@ -70,7 +79,9 @@ static void take_message(struct connection *c, const struct rh_pg_event *ev)
         uint32_t code = rh_pg_untyped_code(ev->body);
         c->is_cancel = code == RH_PG_CODE_CANCEL;
         c->scan.untyped = code == RH_PG_CODE_SSL || code == RH_PG_CODE_GSS;
-    } else if (ev->type != 'p' && ev->type != 'X') {
+    } else if (ev->type == 'X') {
+        c->end = END_TERMINATE;
+    } else if (ev->type != 'p') {
         c->count++;
         rh_buf_add_byte(&c->messages, (uint8_t) ev->type);
         rh_buf_add_be32(&c->messages, (uint32_t) ev->body.len + 4);
@@ -108,9 +119,11 @@ static void take_gap(void *connection, enum rh_tcp_side side, int64_t time_ns, u
 
 static void take_close(void *connection, int64_t time_ns, enum rh_tcp_end how)
 {
-    (void) connection;
+    struct connection *c = connection;
     (void) time_ns;
-    (void) how;
+    if (c->end == END_OPEN) {
+        c->end = how == RH_TCP_END_FIN ? END_FIN : how == RH_TCP_END_RST ? END_RESET : END_OPEN;
+    }
 }
 
 static void read_side(struct side *side, const char *port, const char *path)
@@ -143,7 +156,7 @@ static void read_side(struct side *side, const char *port, const char *path)
 
 static bool is_same(const struct connection *a, const struct connection *b)
 {
-    return a->messages.len == b->messages.len &&
+    return a->end == b->end && a->messages.len == b->messages.len &&
            (a->messages.len == 0 ||
             memcmp(a->messages.data, b->messages.data, a->messages.len) == 0);
 }
@@ -164,9 +177,10 @@ static size_t common_bytes(const struct rh_buf *a, const struct rh_buf *b)
     return at;
 }
 
-static void show(const char *who, const struct rh_buf *messages, size_t at)
+static void show(const char *who, const struct connection *c, size_t at)
 {
-    printf("  %s:", who);
+    const struct rh_buf *messages = &c->messages;
+    printf("  %s, ended %s:", who, end_text[c->end]);
     for (size_t i = at; i < messages->len && i < at + SHOWN_BYTES; i++) {
         unsigned char byte = (unsigned char) messages->data[i];
         printf(byte >= 0x20 && byte < 0x7f ? "%c" : "\\%02x", byte);
@@ -188,10 +202,51 @@ static void show_likest(const struct connection *c, uint32_t number, const struc
     }
     printf("connection %" PRIu32 " (%" PRIu64 " messages) has no twin; behind %zu bytes\n", number,
            c->count, most);
-    show("production", &c->messages, most);
+    show("production", c, most);
     if (likest) {
-        show("candidate", &likest->messages, most);
+        show("candidate", likest, most);
     }
+}
+
+/* Ethernet, IPv4, TCP. */
+static bool has_bytes(const unsigned char *packet, size_t n)
+{
+    size_t ip = n > 54 ? (packet[14] & 15u) * 4u : 0;
+    size_t whole = n > 54 ? (size_t) packet[16] << 8 | packet[17] : 0;
+    return n > 14 + ip + 12 && whole > ip + (packet[14 + ip + 12] >> 4) * 4u;
+}
+
+/* A classic pcap file of Ethernet, of this machine's byte order, with µs or ns. */
+static int pace(const char *seconds, const char *text, const char *from, const char *to)
+{
+    uint32_t head[6];
+    uint32_t packet[4]; /* seconds, parts of one, bytes captured, bytes */
+    static unsigned char bytes[1 << 20];
+    FILE *in = fopen(from, "rb");
+    FILE *out = fopen(to, "wb");
+    uint32_t at = 0;
+    if (!in || !out || fread(head, sizeof head, 1, in) != 1 ||
+        (head[0] != 0xa1b2c3d4 && head[0] != 0xa1b23c4d) ||
+        fwrite(head, sizeof head, 1, out) != 1) {
+        die(from, "cannot be read as pcap, or written");
+    }
+    while (fread(packet, sizeof packet, 1, in) == 1) {
+        if (packet[2] > sizeof bytes || fread(bytes, 1, packet[2], in) != packet[2]) {
+            die(from, "a packet cannot be read");
+        }
+        if (at == 0 && !memmem(bytes, packet[2], text, strlen(text))) {
+            continue;
+        }
+        uint32_t step = has_bytes(bytes, packet[2]) ? (uint32_t) strtoul(seconds, NULL, 10) : 0;
+        at = at == 0 ? packet[0] : at + step;
+        packet[0] = at;
+        if (fwrite(packet, sizeof packet, 1, out) != 1 ||
+            fwrite(bytes, 1, packet[2], out) != packet[2]) {
+            die(to, "a packet cannot be written");
+        }
+    }
+    fclose(in);
+    return fclose(out) != 0;
 }
 
 int main(int argc, char **argv)
@@ -203,8 +258,13 @@ int main(int argc, char **argv)
     uint32_t missing_count = 0;
     uint32_t twins = 0;
     uint64_t messages = 0;
+    uint32_t ends[END_COUNT] = {0};
+    if (argc == 6 && strcmp(argv[1], "pace") == 0) {
+        return pace(argv[2], argv[3], argv[4], argv[5]);
+    }
     if (argc != 6 || strcmp(argv[1], "compare") != 0) {
-        fprintf(stderr, "usage: wire_messages compare PORT FILE PORT FILE\n");
+        fprintf(stderr,
+                "usage: wire_messages compare PORT FILE PORT FILE | pace SECONDS TEXT FILE FILE\n");
         return 2;
     }
     read_side(&production, argv[2], argv[3]);
@@ -226,11 +286,14 @@ int main(int argc, char **argv)
         }
         candidate.connections[at]->is_taken = true;
         twins++;
+        ends[c->end]++;
         messages += c->count;
     }
     printf("%" PRIu32 " connections with %" PRIu64 " messages are the same, %" PRIu32
            " have no twin; %" PRIu32 " and %" PRIu32 " cancel requests\n",
            twins, messages, missing_count, production.cancels, candidate.cancels);
+    printf("ended: %" PRIu32 " with Terminate, %" PRIu32 " without, %" PRIu32 " by a reset\n",
+           ends[END_TERMINATE], ends[END_FIN], ends[END_RESET]);
     for (uint32_t i = 0; i < missing_count; i++) {
         show_likest(missing[i], numbers[i], &candidate);
     }

@@ -17,6 +17,7 @@
  *   > send what is collected in one piece, which "?" does too
  *   ? TYPE COUNT   wait for so many messages of this type, errors not expected are told
  *   gone           close the connection without Terminate
+ *   reset          the same with a RST
  *   cancel         send a CancelRequest for this connection, and wait until it is taken
  *   pause MS       wait (a place in time, not for something to happen)
  */
@@ -325,6 +326,7 @@ int main(int argc, char **argv)
     char *line = NULL;
     size_t cap = 0;
     bool gone = false;
+    bool is_reset = false;
     if (argc != 6) {
         fprintf(stderr, "usage: wire_talker PORT USER DATABASE NAME SCRIPT\n");
         return 2;
@@ -339,7 +341,8 @@ int main(int argc, char **argv)
     while (!gone && getline(&line, &cap, script) > 0) {
         line_number++;
         line[strcspn(line, "\n")] = '\0';
-        gone = strcmp(line, "gone") == 0;
+        is_reset = strcmp(line, "reset") == 0;
+        gone = is_reset || strcmp(line, "gone") == 0;
         if (!gone && !take_word(line)) {
             take_line(line);
         }
@@ -348,6 +351,10 @@ int main(int argc, char **argv)
         rh_pg_write_terminate(&out, NULL);
     }
     push();
+    if (is_reset) {
+        const struct linger none = {.l_onoff = 1, .l_linger = 0};
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    }
     close(fd);
     fclose(script);
     free(line);

@@ -426,7 +426,67 @@ static void test_joined_midway(void **state)
     s_z(&s, 'T');
     s.no_steps = true;
     rh_script_expect(&s, "1 gap bytes passed over until messages began again: 28\n"
-                         "1/1 query |select 3| -> ? [bk]\n"
+                         "1/1 query |select 3| -> ? [k]\n"
+                         "1 close closed without Terminate\n");
+}
+
+/* What a session says first, and what of it begins a transaction. */
+static void test_joined_within_a_transaction(void **state)
+{
+    (void) state;
+    static const struct {
+        const char *sql;
+        const char *tag; /* NULL: it fails */
+        char ready;
+        const char *marks;
+    } cases[] = {
+        {"insert 1", "INSERT 0 1", 'T', "k"},
+        {"insert 1", "INSERT 0 1", 'I', "be"},
+        {"begin", "BEGIN", 'T', "bk"},
+        {"begin; insert 1", "INSERT 0 1", 'T', "bk"},
+        {"begin; insert 1; commit", "COMMIT", 'I', "be"},
+        {"begin; insert 1", NULL, 'E', "bk"},
+        {"commit", "COMMIT", 'I', "ke"},
+        {"rollback to savepoint a", "ROLLBACK", 'T', "k"},
+        {"commit and chain", "COMMIT", 'T', "k"},
+        {"insert 1", NULL, 'E', "k"},
+        {"insert 1", NULL, 'I', "be"},
+        {"commit; insert 1", "INSERT 0 1", 'I', "ke"},
+    };
+    char want[128];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        s.joined_midway = s.no_steps = s.no_outcome = true;
+        c_q(&s, cases[i].sql);
+        if (cases[i].tag) {
+            s_c(&s, cases[i].tag);
+        } else {
+            s_e(&s, "ERROR", "42601");
+        }
+        s_z(&s, cases[i].ready);
+        snprintf(want, sizeof want, "1/1 query |%s| [%s]\n1 close closed without Terminate\n",
+                 cases[i].sql, cases[i].marks);
+        rh_script_expect(&s, want);
+    }
+    /* Behind the transaction that was joined another one; and a pipeline that ends the first. */
+    s.joined_midway = s.no_steps = s.no_outcome = true;
+    c_p(&s, "", "insert 1");
+    c_b(&s, "", "", NULL);
+    c_e(&s, "", 0);
+    c_p(&s, "", "commit");
+    c_b(&s, "", "", NULL);
+    c_e(&s, "", 0);
+    c_s(&s);
+    s_list(&s, "12");
+    s_c(&s, "INSERT 0 1");
+    s_list(&s, "12");
+    s_c(&s, "COMMIT");
+    s_z(&s, 'I');
+    c_q(&s, "begin");
+    s_c(&s, "BEGIN");
+    s_z(&s, 'T');
+    rh_script_expect(&s, "1/1 execute |insert 1| [k]\n"
+                         "1/2 execute |commit| [ke]\n"
+                         "1/3 query |begin| [bk]\n"
                          "1 close closed without Terminate\n");
 }
 
@@ -450,7 +510,7 @@ static void test_joined_within_a_pipeline(void **state)
     s_c(&s, "SELECT 0");
     s_z(&s, 'T');
     s.no_steps = true;
-    rh_script_expect(&s, "1/1 execute |select $1| (x) -> ? [bk]\n"
+    rh_script_expect(&s, "1/1 execute |select $1| (x) -> ? [k]\n"
                          "1/2 query |select 3| -> 00000 SELECT rows=0 T [k]\n"
                          "1 close closed without Terminate\n");
     /* The answer that is left over is an error. */
@@ -464,7 +524,7 @@ static void test_joined_within_a_pipeline(void **state)
     s_e(&s, "ERROR", "42P01");
     s_z(&s, 'E');
     s.no_steps = true;
-    rh_script_expect(&s, "1/1 execute |select $1| (x) -> ? [bk]\n"
+    rh_script_expect(&s, "1/1 execute |select $1| (x) -> ? [k]\n"
                          "1 close closed without Terminate\n");
     /* The answers fit one by one, to what was asked after what they answer. */
     s.joined_midway = true;
@@ -483,7 +543,7 @@ static void test_joined_within_a_pipeline(void **state)
     s_c(&s, "ROLLBACK");
     s_z(&s, 'T');
     s.no_steps = true;
-    rh_script_expect(&s, "1/1 query |savepoint a| -> ? [bk]\n"
+    rh_script_expect(&s, "1/1 query |savepoint a| -> ? [k]\n"
                          "1/2 execute |select $1| (x) -> ? [k]\n"
                          "1/3 query |rollback to a| -> 00000 ROLLBACK T [k]\n"
                          "1 close closed without Terminate\n");
@@ -599,6 +659,51 @@ static void test_cancel(void **state)
                         "0 gap cancel requests of sessions that were not captured: 1\n");
 }
 
+/* One that comes when nothing runs is marked, one that comes when its session has ended is counted.
+ */
+static void test_a_cancel_of_nothing(void **state)
+{
+    (void) state;
+    struct rh_capture_sink sink;
+    struct rh_tcp_sink tcp;
+    struct rh_script other;
+    struct rh_tcp_connection_info info = {.peer = {{"192.0.2.7", 40000}, {"192.0.2.1", 5432}},
+                                          .opened_ns = 1000};
+    rh_script_init(&other);
+    login();
+    c_q(&s, "select 1");
+    s_c(&s, "SELECT 1");
+    s_z(&s, 'I');
+    c_cancel(&other, 77, "key!", 4);
+    rh_script_sink(&s, &sink);
+    struct rh_wire_capture *c = rh_wire_capture_new(&sink, NULL);
+    rh_wire_capture_tcp_sink(c, &tcp);
+    void *one = tcp.open(tcp.context, &info);
+    for (uint32_t i = 0; i < s.turn_count; i++) {
+        const struct rh_script_turn *t = &s.turns[i];
+        tcp.data(one, t->side, 2000 * (i + 1), rh_span(s.bytes.data + t->at, t->len));
+    }
+    for (int k = 0; k < 2; k++) {
+        void *two = tcp.open(tcp.context, &info);
+        tcp.data(two, RH_TCP_CLIENT, 15000 + k * 10000, rh_buf_span(&other.bytes));
+        tcp.close(two, 16000 + k * 10000, RH_TCP_END_FIN);
+        if (k == 0) {
+            tcp.close(one, 20000, RH_TCP_END_FIN);
+        }
+    }
+    assert_int_equal(rh_wire_capture_finish(c, 30000, NULL), 0);
+    assert_int_equal(rh_wire_capture_counts(c)->cancels, 2);
+    assert_int_equal(rh_wire_capture_counts(c)->cancels_late, 1);
+    assert_int_equal(rh_wire_capture_counts(c)->cancels_unlinked, 0);
+    rh_wire_capture_free(c);
+    rh_script_release(&other);
+    assert_string_equal(rh_buf_cstr(&s.out),
+                        "1 open\n"
+                        "1/1 query |select 1| -> 00000 SELECT rows=1 I [be] {Q}\n"
+                        "1/2 cancel -> ? [] hold=cancel-not-needed\n"
+                        "1 close closed without Terminate\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -612,11 +717,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_protocols, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_room_of_prepared_statements, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined_midway, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_joined_within_a_transaction, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined_within_a_pipeline, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unasked_messages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_message_that_is_not_right, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_large_copy_goes_out_early, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_cancel_of_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
