@@ -564,6 +564,19 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
     return rh_comparison_make_of_parts(c, &part, 1, options, err);
 }
 
+uint32_t rh_comparison_file_count(const struct rh_comparison *c, enum rh_side side)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->part_count; i++) {
+        uint32_t k = 0;
+        while (c->parts[k].file[side] != c->parts[i].file[side]) {
+            k++;
+        }
+        count += k == i;
+    }
+    return count;
+}
+
 const struct rh_trace_file *rh_comparison_cut_file(const struct rh_comparison *c, enum rh_side side)
 {
     for (uint32_t i = 0; i < c->part_count; i++) {

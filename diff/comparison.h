@@ -5,7 +5,8 @@
  * paired with their twins by (session, copy, ordinal); else queries are compared by fingerprint.
  *
  * A side may have several files, each of a trace of its own (the parts of a rotated capture, say):
- * then each has its counterpart on the other side, and such a pair of files is a part.  Parts are
+ * then each has its counterpart on the other side, and such a pair of files is a part; so
+ * is each pair of repeats (diff/inputs.h).  Parts are
  * read one after the other and counted together; statements pair within their part.
  *
  * Both files are read in step, each once, and twins wait in a pair table.  If the files' orders are
@@ -88,6 +89,8 @@ int rh_comparison_make(struct rh_comparison *c, struct rh_trace_file *base,
 int rh_comparison_make_of_parts(struct rh_comparison *c, const struct rh_comparison_part *parts,
                                 uint32_t part_count, const struct rh_comparison_options *options,
                                 struct rh_error *err);
+/* How many files the side has; one may stand in several parts. */
+uint32_t rh_comparison_file_count(const struct rh_comparison *c, enum rh_side side);
 /* A file of the side that is cut, NULL if each is whole (or damaged within: see its summary). */
 const struct rh_trace_file *rh_comparison_cut_file(const struct rh_comparison *c,
                                                    enum rh_side side);

@@ -67,7 +67,8 @@ static const struct rh_opt options[] = {
      "write the report to FILE [default: standard output]", NULL},
     {"base", 0, RH_OPT_ARG, "FILE", rh_opt_list, AT(files[RH_BASE]),
      "a file of the base, instead of the operands (repeatable): another\nrun of the same trace "
-     "tells how far runs differ without a\nchange, a run of another trace is a further part",
+     "counts too, and tells how far runs differ\nwithout a change, a run of another trace is a "
+     "further part",
      NULL, "*.trace *.run"},
     {"candidate", 0, RH_OPT_ARG, "FILE", rh_opt_list, AT(files[RH_CANDIDATE]),
      "a file of the candidate, likewise", NULL, "*.trace *.run"},
@@ -311,14 +312,15 @@ static int compare_inputs(const struct diff_options *o, struct rh_gate_list *gat
                                               .show_progress = !o->quiet,
                                               .with_timeline = o->format->write == rh_report_html ||
                                                                o->format->write == rh_report_json};
-    struct rh_comparison_part *parts = rh_calloc(inputs->part_count, sizeof *parts);
+    const uint32_t pair_count = rh_inputs_pair_count(inputs);
+    struct rh_comparison_part *parts = rh_calloc(pair_count, sizeof *parts);
     struct rh_comparison comparison;
     struct rh_noise noise = {0};
     bool measured = has_repeats(inputs);
     int rc = measured ? measure_noise(o, inputs, parts, &noise, err) : 0;
     if (rc == 0) {
         rh_inputs_compared(inputs, parts);
-        rc = rh_comparison_make_of_parts(&comparison, parts, inputs->part_count, &how, err);
+        rc = rh_comparison_make_of_parts(&comparison, parts, pair_count, &how, err);
         if (rc == 0) {
             warn_incomplete(&comparison);
             rc = report_comparison(o, gates, inputs, measured ? &noise : NULL, &comparison, err);

@@ -1,5 +1,6 @@
 #include "diff/inputs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -137,6 +138,28 @@ static int match_sides(struct rh_inputs *in, struct rh_error *err)
     return 0;
 }
 
+static int order_by_time(const void *a, const void *b)
+{
+    const struct rh_trace_header *x = rh_trace_file_header(*(struct rh_trace_file *const *) a);
+    const struct rh_trace_header *y = rh_trace_file_header(*(struct rh_trace_file *const *) b);
+    if (x->created_ns != y->created_ns) {
+        return x->created_ns < y->created_ns ? -1 : 1;
+    }
+    return memcmp(x->uuid, y->uuid, sizeof x->uuid);
+}
+
+/* Runs that were taken in turns are set against their neighbours, whatever order they are named in.
+ */
+static void order_repeats(struct rh_inputs *in)
+{
+    for (uint32_t i = 0; i < in->part_count; i++) {
+        for (int side = 0; side < RH_SIDES; side++) {
+            qsort(in->parts[i].files[side], in->parts[i].counts[side],
+                  sizeof in->parts[i].files[side][0], order_by_time);
+        }
+    }
+}
+
 int rh_inputs_open(struct rh_inputs *in, const struct rh_str_list *base,
                    const struct rh_str_list *candidate, struct rh_error *err)
 {
@@ -144,6 +167,7 @@ int rh_inputs_open(struct rh_inputs *in, const struct rh_str_list *base,
     if (open_side(in, RH_BASE, base, err) < 0 || open_side(in, RH_CANDIDATE, candidate, err) < 0) {
         return -1;
     }
+    order_repeats(in);
     return match_sides(in, err);
 }
 
@@ -161,11 +185,26 @@ void rh_inputs_close(struct rh_inputs *in)
     *in = (struct rh_inputs){0};
 }
 
-void rh_inputs_compared(const struct rh_inputs *in, struct rh_comparison_part *parts)
+uint32_t rh_inputs_pair_count(const struct rh_inputs *in)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < in->part_count; i++) {
-        parts[i].file[RH_BASE] = in->parts[i].files[RH_BASE][0];
-        parts[i].file[RH_CANDIDATE] = in->parts[i].files[RH_CANDIDATE][0];
+        const uint32_t *counts = in->parts[i].counts;
+        count += counts[RH_BASE] > counts[RH_CANDIDATE] ? counts[RH_BASE] : counts[RH_CANDIDATE];
+    }
+    return count;
+}
+
+void rh_inputs_compared(const struct rh_inputs *in, struct rh_comparison_part *pairs)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < in->part_count; i++) {
+        const struct rh_input_part *part = &in->parts[i];
+        const uint32_t *counts = part->counts;
+        for (uint32_t k = 0; k < counts[RH_BASE] || k < counts[RH_CANDIDATE]; k++) {
+            pairs[count].file[RH_BASE] = part->files[RH_BASE][k % counts[RH_BASE]];
+            pairs[count++].file[RH_CANDIDATE] = part->files[RH_CANDIDATE][k % counts[RH_CANDIDATE]];
+        }
     }
 }
 

@@ -83,7 +83,7 @@ static void put_side_counts(struct rh_json *j, const struct rh_side_summary *s)
     rh_json_put_count(j, "damaged_records", s->damaged_records);
 }
 
-/* The files that are compared, by part, and those that are only evidence of noise. */
+/* The files that are compared, by part, and those that repeat another. */
 static void put_paths(struct rh_json *j, const struct rh_report *report, enum rh_side side)
 {
     const struct rh_comparison *c = report->result->comparison;

@@ -272,8 +272,9 @@ static void put_sides(struct page *p)
         const struct rh_trace_header *h = rh_trace_file_header(c->file[side]);
         rh_buf_addf(p->out, "| %s | ", side == RH_BASE ? "base" : "candidate");
         rh_escape_markdown(p->out, rh_span_cstr(rh_trace_file_path(c->file[side])), NAME_COLUMNS);
-        if (c->part_count > 1) {
-            rh_buf_addf(p->out, " and %s more", rh_human_count(c->part_count - 1, n));
+        uint32_t count = rh_comparison_file_count(c, (enum rh_side) side);
+        if (count > 1) {
+            rh_buf_addf(p->out, " and %s more", rh_human_count(count - 1, n));
         }
         rh_buf_add_cstr(p->out, " | ");
         rh_escape_markdown(p->out, h->server_version, NAME_COLUMNS);

@@ -1,10 +1,13 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/noun.h"
 #include "diff/noise.h"
 #include "diff/sqlstate_name.h"
 #include "diff/text_page.h"
+
+enum { FILE_COLUMNS = 30 };
 
 static const enum rh_emphasis class_emphasis[] = {
     [RH_ERROR_NEW] = RH_RED,    [RH_ERROR_CHANGED] = RH_YELLOW,
@@ -24,7 +27,9 @@ static void page_error_example(struct rh_text_page *p, const struct rh_error_res
     rh_buf_addf(p->out, "      first at %s, session %" PRIu32 ", statement %" PRIu64, time,
                 e->ref.session, e->ref.ordinal);
     if (p->comparison->part_count > 1) {
-        rh_buf_addf(p->out, " of file %" PRIu32, e->ref.part + 1);
+        const char *path = rh_trace_file_path(p->comparison->parts[e->ref.part].file[side]);
+        rh_buf_add_cstr(p->out, " of ");
+        rh_human_text(p->out, rh_span_cstr(basename(path)), FILE_COLUMNS);
     }
     if (e->ref.copy > 0) {
         rh_buf_addf(p->out, ", copy %" PRIu32, e->ref.copy);

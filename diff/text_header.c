@@ -33,8 +33,9 @@ static void cell_file(const struct rh_comparison *c, enum rh_side side, char cel
     const char *path = rh_trace_file_path(c->file[side]);
     size_t len = strlen(path);
     char more[40] = "";
-    if (c->part_count > 1) {
-        snprintf(more, sizeof more, " and %" PRIu32 " more", c->part_count - 1);
+    uint32_t count = rh_comparison_file_count(c, side);
+    if (count > 1) {
+        snprintf(more, sizeof more, " and %" PRIu32 " more", count - 1);
     }
     /* The end of a long path tells more than its start. */
     size_t room = CELL_COLUMNS - strlen(more);
@@ -242,6 +243,12 @@ static void page_pairs(struct rh_text_page *p)
                 "pairs", rh_human_count(t->paired, n[0]), rh_plural(t->paired),
                 rh_human_count(t->missing, n[1]),
                 rh_human_count(t->candidate_only + t->ran_only_in_candidate, n[2]));
+    if (p->report->inputs && p->comparison->part_count > p->report->inputs->part_count) {
+        rh_buf_addf(p->out,
+                    "%-12s of %" PRIu32
+                    " pairs of runs, counted together: calls, rows, errors and times are sums\n",
+                    "", p->comparison->part_count);
+    }
     if (t->unpairable > 0) {
         rh_buf_addf(p->out, "%-12s %s statement%s an identity that another one has too\n", "",
                     rh_human_count(t->unpairable, n[3]), rh_noun(t->unpairable, " has", "s have"));

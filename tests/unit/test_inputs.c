@@ -65,9 +65,9 @@ static void compare(struct rh_comparison *c, const struct rh_inputs *in, uint64_
     struct rh_comparison_part parts[8];
     const struct rh_comparison_options how = {.memory_bytes = memory_bytes};
     struct rh_error err = {0};
-    assert_in_range(in->part_count, 1, 8);
+    assert_in_range(rh_inputs_pair_count(in), 1, 8);
     rh_inputs_compared(in, parts);
-    if (rh_comparison_make_of_parts(c, parts, in->part_count, &how, &err) != 0) {
+    if (rh_comparison_make_of_parts(c, parts, rh_inputs_pair_count(in), &how, &err) != 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -152,9 +152,46 @@ static void test_repeats(void **state)
     assert_string_equal(rh_trace_file_path(parts[0].file[1]), base_1_again);
     assert_int_equal(rh_inputs_repeat(&in, RH_BASE, 2, parts), 0);
     assert_int_equal(rh_inputs_repeat(&in, RH_CANDIDATE, 1, parts), 0);
-    rh_inputs_compared(&in, parts);
-    assert_string_equal(rh_trace_file_path(parts[0].file[RH_BASE]), base_1);
     rh_inputs_close(&in);
+}
+
+/* All repeats are compared, in pairs that do not depend on how they are named; the one candidate of
+ * the first trace stands in two of them. */
+static void test_repeats_are_compared(void **state)
+{
+    (void) state;
+    struct rh_str_list forth = LIST(base_1, base_2, base_1_again);
+    struct rh_str_list back = LIST(base_1_again, base_1, base_2);
+    struct rh_str_list candidate = LIST(candidate_1, candidate_2);
+    struct rh_comparison_part pairs[4];
+    struct rh_inputs in[2];
+    struct rh_comparison c[2];
+    const char *of_first[2] = {NULL, NULL};
+    open_inputs(&in[0], &forth, &candidate);
+    open_inputs(&in[1], &back, &candidate);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rh_inputs_pair_count(&in[i]), 3);
+        rh_inputs_compared(&in[i], pairs);
+        for (uint32_t k = 0, n = 0; k < 3; k++) {
+            const char *path = rh_trace_file_path(pairs[k].file[RH_BASE]);
+            if (strcmp(path, base_2) == 0) {
+                assert_string_equal(rh_trace_file_path(pairs[k].file[RH_CANDIDATE]), candidate_2);
+                continue;
+            }
+            assert_string_equal(rh_trace_file_path(pairs[k].file[RH_CANDIDATE]), candidate_1);
+            of_first[n] = of_first[n] ? of_first[n] : path;
+            assert_string_equal(path, of_first[n++]);
+        }
+        compare(&c[i], &in[i], 16 << 20);
+        assert_int_equal(c[i].pairs.paired, 3 * CALLS);
+        assert_int_equal(rh_comparison_file_count(&c[i], RH_BASE), 3);
+        assert_int_equal(rh_comparison_file_count(&c[i], RH_CANDIDATE), 2);
+    }
+    assert_memory_equal(&c[0].pairs, &c[1].pairs, sizeof c[0].pairs);
+    for (int i = 0; i < 2; i++) {
+        rh_comparison_release(&c[i]);
+        rh_inputs_close(&in[i]);
+    }
 }
 
 /* As without options: two files of different traces are compared without pairs. */
@@ -224,8 +261,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),   cmocka_unit_test(test_order_and_passes),
-        cmocka_unit_test(test_repeats), cmocka_unit_test(test_unlike),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_repeats), cmocka_unit_test(test_repeats_are_compared),
+        cmocka_unit_test(test_unlike),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, write_files, fx_teardown);
 }

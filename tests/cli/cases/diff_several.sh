@@ -8,6 +8,11 @@ grep -B3 'in one run of a side' report.txt
 pgrehearse diff --format json --base a.run --base b.run --candidate d.run |
     jq -c '.noise, .inputs.base.files, .inputs.base.repeats, .inputs.candidate.repeats, .rule.margin_pct,
         .totals.volatile_row_mismatches, (.queries[] | select(.volatile) | [.fingerprint, .volatile, .between_runs])'
+for order in '--base a.run --base b.run' '--base b.run --base a.run'; do
+    # shellcheck disable=SC2086
+    pgrehearse diff --format json $order --candidate c.run --candidate d.run | md5sum
+done | uniq | wc -l
+pgrehearse diff --base a.run --base b.run --candidate d.run | grep -E '^(file|statements|  *of [0-9]+ pairs)'
 
 pgrehearse capture log -o small.trace "$DATA/small.csv" 2>/dev/null
 pgrehearse diff --base a.run --base small.trace --candidate d.run --candidate small.trace |
