@@ -1,6 +1,7 @@
 /* capture/log_files.c */
 #include "capture/log_files.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,7 @@
 #include "common/alloc.h"
 #include "common/infile.h"
 #include "common/log.h"
+#include "common/noun.h"
 
 enum { SNIFF_BYTES = 256 * 1024 };
 
@@ -26,6 +28,8 @@ struct rh_log_files {
     struct log_file *files;
     uint32_t count;
     uint32_t empty;
+    uint32_t passed; /* logs of another form beside a csvlog that was given */
+    const char *first_passed;
     uint32_t current;
     bool started;
     uint64_t done_bytes; /* of files that are finished */
@@ -72,21 +76,70 @@ static int file_open(struct log_file *f, struct rh_error *err)
     return head_read(f, err);
 }
 
-static int file_sniff(struct log_file *f, bool *empty, struct rh_error *err)
+/* The server puts a ".log" (and with jsonlog a ".json") beside each ".csv": whether the csv of that
+ * one is given too, perhaps compressed. */
+static bool has_csv_given(const char *path, const char *const *paths, size_t count)
+{
+    const char *dot = strrchr(path, '.');
+    size_t stem = dot ? (size_t) (dot - path) : 0;
+    if (!dot || (strcmp(dot, ".log") != 0 && strcmp(dot, ".json") != 0)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(paths[i], path, stem) == 0 && strncmp(paths[i] + stem, ".csv", 4) == 0 &&
+            (paths[i][stem + 4] == '\0' || paths[i][stem + 4] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int file_sniff(struct log_file *f, enum rh_log_kind *kind, struct rh_error *err)
 {
     if (file_open(f, err) != 0) {
         return -1;
     }
-    enum rh_log_kind kind = rh_log_sniff(f->head, f->head_len, &f->start_ns);
-    *empty = kind == RH_LOG_KIND_EMPTY;
-    if (kind != RH_LOG_KIND_CSV && kind != RH_LOG_KIND_EMPTY) {
-        return rh_error_set(err, RH_ERR_FORMAT, "\"%s\" %s", f->path, rh_log_kind_advice(kind));
-    }
+    *kind = rh_log_sniff(f->head, f->head_len, &f->start_ns);
     if (f->inode != 0) {
         file_release(f);
         f->head_len = 0;
     }
     return 0;
+}
+
+static bool is_given_before(const struct rh_log_files *f, const struct log_file *file)
+{
+    for (uint32_t i = 0; file->inode != 0 && i < f->count; i++) {
+        if (f->files[i].inode == file->inode && f->files[i].device == file->device) {
+            rh_log(RH_LOG_WARNING, "\"%s\" is the same file as \"%s\" and is read once", file->path,
+                   f->files[i].path);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 1: it is to be read; 0: there is nothing to read in it. */
+static int file_look_at(struct rh_log_files *f, struct log_file *file, const char *const *paths,
+                        size_t count, struct rh_error *err)
+{
+    enum rh_log_kind kind;
+    if (file_sniff(file, &kind, err) != 0) {
+        return -1;
+    }
+    bool is_other = kind == RH_LOG_KIND_STDERR || kind == RH_LOG_KIND_JSON;
+    if (kind == RH_LOG_KIND_EMPTY) {
+        f->empty++;
+        return 0;
+    }
+    if (is_other && has_csv_given(file->path, paths, count)) {
+        f->first_passed = f->passed++ == 0 ? file->path : f->first_passed;
+        return 0;
+    }
+    if (kind != RH_LOG_KIND_CSV) {
+        return rh_error_set(err, RH_ERR_FORMAT, "\"%s\" %s", file->path, rh_log_kind_advice(kind));
+    }
+    return !is_given_before(f, file);
 }
 
 /* Files that begin at the same time keep the order they were given in. */
@@ -103,16 +156,14 @@ static void sort_files(struct rh_log_files *f)
     }
 }
 
-static bool is_given_before(const struct rh_log_files *f, const struct log_file *file)
+static void say_passed(const struct rh_log_files *f)
 {
-    for (uint32_t i = 0; file->inode != 0 && i < f->count; i++) {
-        if (f->files[i].inode == file->inode && f->files[i].device == file->device) {
-            rh_log(RH_LOG_WARNING, "\"%s\" is the same file as \"%s\" and is read once", file->path,
-                   f->files[i].path);
-            return true;
-        }
+    if (f->passed > 0) {
+        rh_log(RH_LOG_WARNING,
+               "%" PRIu32 " file%s passed over, as the csvlog of the same name is given too; the "
+               "first is \"%s\"",
+               f->passed, rh_noun(f->passed, " was", "s were"), f->first_passed);
     }
-    return false;
 }
 
 int rh_log_files_open(struct rh_log_files **out, const char *const *paths, size_t count,
@@ -123,19 +174,18 @@ int rh_log_files_open(struct rh_log_files **out, const char *const *paths, size_
     rh_log_reader_init(&f->reader);
     for (size_t i = 0; i < count; i++) {
         struct log_file file = {.path = paths[i]};
-        bool empty = false;
-        if (file_sniff(&file, &empty, err) != 0) {
-            file_release(&file);
+        int rc = file_look_at(f, &file, paths, count, err);
+        if (rc > 0) {
+            f->files[f->count++] = file;
+            continue;
+        }
+        file_release(&file);
+        if (rc < 0) {
             rh_log_files_close(f);
             return -1;
         }
-        if (empty || is_given_before(f, &file)) {
-            f->empty += empty;
-            file_release(&file);
-            continue;
-        }
-        f->files[f->count++] = file;
     }
+    say_passed(f);
     if (f->count == 0) {
         rh_log_files_close(f);
         return rh_error_set(err, RH_ERR_FORMAT, "%s%s%s %s", count == 1 ? "\"" : "",

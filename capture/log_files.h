@@ -13,7 +13,8 @@ struct rh_log_files;
 
 /*
  * Open the files and look at their beginnings.  -1 when one cannot be read or is no csvlog (the
- * text says what it is and what to do); files that are empty are left out, but not all may be.
+ * text says what it is and what to do); files that are empty are left out, but not all may be.  So
+ * is the server's ".log" or ".json" beside a ".csv" that is given too, with a warning.
  */
 int rh_log_files_open(struct rh_log_files **out, const char *const *paths, size_t count,
                       struct rh_error *err);
