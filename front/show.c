@@ -82,7 +82,7 @@ static const struct rh_opt_command show_command = {
     .footer = "Examples:\n"
               "  pgrehearse show --errors prod.trace | jq -r '[.sqlstate, .sql] | @tsv'\n"
               "  pgrehearse show --session 12 --ordinal 1-20 new.run\n"
-              "  pgrehearse show --fingerprint 4c8cd3185a81d1f2 --limit 1 new.run",
+              "  pgrehearse show -k query -k execute -f 4c8cd3185a81d1f2 -n 1 new.run",
     .operand_words = "*.trace *.run",
 };
 
