@@ -98,7 +98,8 @@ struct tally {
     uint32_t explained; /* on both sides */
     uint32_t differ;
     uint32_t refused;
-    uint32_t calls; /* planned on both sides */
+    uint32_t absent; /* of those, for want of a table or a schema */
+    uint32_t calls;  /* planned on both sides */
     uint32_t calls_differ;
     uint64_t turns; /* what was asked for so far */
     int64_t begin_ns;
@@ -120,6 +121,12 @@ static void wait_turn(struct tally *t, double rate)
     }
 }
 
+/* undefined_table, invalid_schema_name. */
+static bool is_absence(const char *error)
+{
+    return strncmp(error, "42P01:", 6) == 0 || strncmp(error, "3F000:", 6) == 0;
+}
+
 /* True if both sides have a plan. */
 static bool say_plans(struct tally *t, const struct rh_explain_query *q,
                       const struct rh_explain_plan plans[SIDES], const char *of, bool differ)
@@ -127,6 +134,7 @@ static bool say_plans(struct tally *t, const struct rh_explain_query *q,
     for (int side = 0; side < SIDES; side++) {
         if (plans[side].error) {
             t->refused++;
+            t->absent += is_absence(plans[side].error);
             rh_log(RH_LOG_WARNING, "query %s%s, %s: %s", q->fingerprint, of, side_name(side),
                    plans[side].error);
         }
@@ -250,6 +258,21 @@ static int explain_all(const struct explain_options *o, struct rh_explain_report
     return RH_EXIT_DONE;
 }
 
+/* The report does not tell the database of a query. */
+static void say_databases(const struct tally *t, const struct rh_explain_server servers[SIDES])
+{
+    if (t->absent > 0) {
+        rh_log(RH_LOG_WARNING,
+               "%" PRIu32 " refusal%s for want of a table or a schema; asked were the databases "
+               "\"%s\" (base) and \"%s\" (candidate)",
+               t->absent, rh_noun(t->absent, " is", "s are"),
+               rh_explain_server_database(&servers[BASE]),
+               rh_explain_server_database(&servers[CANDIDATE]));
+        rh_log_hint("name the database of the queries in CONNINFO (dbname=NAME); one of each side "
+                    "is asked, so run explain once for each, with --fingerprint for its queries");
+    }
+}
+
 static void say_end(const struct rh_explain_report *report, const struct tally *t)
 {
     if (report->count == 0) {
@@ -324,6 +347,7 @@ static int explain(const struct explain_options *o, const char *path)
         goto out;
     }
     say_end(&report, &tally);
+    say_databases(&tally, servers);
 out:
     rh_explain_server_close(&servers[BASE]);
     rh_explain_server_close(&servers[CANDIDATE]);

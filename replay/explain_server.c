@@ -54,6 +54,11 @@ int rh_explain_server_open(struct rh_explain_server *s, const char *name, const 
     return 0;
 }
 
+const char *rh_explain_server_database(const struct rh_explain_server *s)
+{
+    return PQdb(s->pg);
+}
+
 void rh_explain_server_close(struct rh_explain_server *s)
 {
     PQfinish(s->pg);

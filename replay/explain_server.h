@@ -35,6 +35,8 @@ struct rh_explain_plan {
 /* conninfo is a name, a connection string or a URI, NULL for what PG* say.  -1: RH_ERR_NET. */
 int rh_explain_server_open(struct rh_explain_server *s, const char *name, const char *conninfo,
                            int64_t statement_timeout_ns, struct rh_error *err);
+/* The database that it is connected to; of the connection. */
+const char *rh_explain_server_database(const struct rh_explain_server *s);
 void rh_explain_server_close(struct rh_explain_server *s);
 
 /*

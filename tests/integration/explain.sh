@@ -70,6 +70,7 @@ check_equal 'plans for any value, and where there is none to choose' 'generic pl
     "$(of 'select id from orders' .base.method) $(of 'select count' .base.method)"
 check_equal 'a table that is not there' 'null 42P01: relation "only_base" does not exist' \
     "$(of 'select a from' '"\(.candidate.json) \(.candidate.error)"')"
+check 'which databases were asked' grep -q 'warning: 1 refusal is for want of a table or a schema; asked were the databases "shop" (base) and "shop" (candidate)$' err
 check_equal 'and the plan of the other side' 'Seq Scan' "$(of 'select a from' ".base$node")"
 check_equal 'what has no plan' 'null null no statement of a kind that has a plan' \
     "$(of 'vacuum' '"\(.base.json) \(.base.text) \(.base.error)"')"
