@@ -74,8 +74,11 @@ static void print_run(const struct rh_calibration *c, const struct rh_calibratio
     fprintf(out, "%s\n", run->is_stopped ? ", then stopped" : "");
     fprintf(out, "             %s of client CPU a statement, %.1f %% of all cores\n",
             duration(cpu_ns_each(run), each), 100 * cpu_share(c, run));
-    fprintf(out, "             %" PRIu32 " session%s open at once\n", run->peak_sessions,
-            rh_plural(run->peak_sessions));
+    fprintf(out, "             %" PRIu32 " connection%s open at once on the null server%s\n",
+            run->peak_sessions, rh_plural(run->peak_sessions),
+            run->peak_sessions > c->peak_sessions
+                ? ": one counts there until its end was seen, and the next may be open by then"
+                : "");
     if (unsent(t) + t->sessions_failed + t->sessions_lost > 0) {
         fprintf(out,
                 "             %" PRIu64 " session%s refused, %" PRIu64 " lost; %" PRIu64
