@@ -168,6 +168,7 @@ void rh_preflight_ask(struct rh_preflight *p, struct rh_inquiry *q)
 
 int rh_preflight_run(struct rh_preflight *p, struct rh_error *err)
 {
+    rh_preflight_merged(p);
     if (rh_preflight_logins(p, err) != 0 || rh_preflight_databases(p, err) != 0) {
         return -1;
     }

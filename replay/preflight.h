@@ -71,10 +71,14 @@ int rh_preflight_run(struct rh_preflight *p, struct rh_error *err);
 const struct rh_preflight_role *rh_preflight_role(const struct rh_preflight *p,
                                                   struct rh_span name);
 
-/* The parts, each in a file of its name. */
+/* The parts, each in a file of its name (superusers and merged: preflight_moved.c). */
 void rh_preflight_cluster(struct rh_preflight *p, struct rh_inquiry *q);
 void rh_preflight_roles(struct rh_preflight *p, struct rh_inquiry *q);
 void rh_preflight_settings(struct rh_preflight *p, struct rh_inquiry *q);
+/* Users that become superusers, once the roles are known. */
+void rh_preflight_superusers(struct rh_preflight *p);
+/* Databases that become one; nothing is asked for it. */
+void rh_preflight_merged(struct rh_preflight *p);
 int rh_preflight_logins(struct rh_preflight *p, struct rh_error *err);
 /* The databases of logins that were done, each as the user that sees most there.  RH_ERR_REFUSED or
  * RH_ERR_STOPPED as above. */

@@ -64,25 +64,6 @@ static void take_role(struct rh_preflight *p, const struct rh_probe_row *row)
     };
 }
 
-/* A superuser may do what the captured user may not, and sees the rows it does not. */
-static void check_superusers(struct rh_preflight *p)
-{
-    for (uint32_t i = 0; i < p->ids->count; i++) {
-        const struct rh_identity *id = &p->ids->items[i];
-        const struct rh_preflight_role *role = rh_preflight_role(p, id->user);
-        if (role && role->is_superuser && id->captured_user.data &&
-            !rh_span_equal(id->user, id->captured_user)) {
-            rh_findings_add(p->findings, RH_GRADE_WARNING, "superuser",
-                            "sessions of \"%.*s\" connect as superuser \"%.*s\": permissions and "
-                            "row security do not hold for them",
-                            (int) id->captured_user.len, id->captured_user.data, (int) id->user.len,
-                            id->user.data);
-            rh_findings_advise(p->findings, "replay as a role with the same rights");
-            return; /* one says it */
-        }
-    }
-}
-
 static void check_database_limits(struct rh_preflight *p, struct rh_inquiry *q, struct rh_buf *sql,
                                   struct rh_span names[NAMES_MAX])
 {
@@ -125,7 +106,7 @@ void rh_preflight_roles(struct rh_preflight *p, struct rh_inquiry *q)
             check_limit(p, "role", name, p->roles[i].connection_limit, name, RH_SPAN_NONE);
         }
     }
-    check_superusers(p);
+    rh_preflight_superusers(p);
     check_database_limits(p, q, &sql, names);
     rh_buf_release(&sql);
 }

@@ -327,6 +327,25 @@ static void warn_unsent(const struct rh_tally *t)
     }
 }
 
+/* Statements that fail are quick: such a run may look like a good one. */
+static void warn_failed(struct command *c, const struct rh_tally *t)
+{
+    uint64_t count;
+    char state[6];
+    if (rh_tally_excess(t) == 0) {
+        return;
+    }
+    rh_sqlstate_unpack(rh_tally_top_state(t, &count), state);
+    rh_log(RH_LOG_WARNING,
+           "%" PRIu64 " of the %" PRIu64 " statements sent failed, in production %" PRIu64
+           "; most often with %s (%" PRIu64 " times)",
+           t->statements_failed, t->statements_sent, t->production_failed, state, count);
+    rh_log_hint(
+        "pgrehearse show --sqlstate %s %s tells which, pgrehearse diff %s %s which are new; "
+        "is the copy complete, and does each session go to its database (-d)?",
+        state, rh_buf_cstr(&c->run_path), c->trace_path, rh_buf_cstr(&c->run_path));
+}
+
 /* The sessions that waited are in the run, and their queries met another load than production's. */
 static void warn_stretched(const struct command *c, const struct rh_tally *t)
 {
@@ -367,6 +386,7 @@ static int say_end(struct command *c, struct rh_engine_result *result)
         rh_replay_summary_print(&summary, stderr);
     }
     warn_unsent(&result->tally);
+    warn_failed(c, &result->tally);
     warn_stretched(c, &result->tally);
     if (result->has_failed) {
         rh_log_error(&result->error);

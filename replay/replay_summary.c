@@ -38,18 +38,18 @@ static void print_sessions(const struct rh_replay_summary *m, FILE *out)
 static void print_states(const struct rh_replay_summary *m, FILE *out)
 {
     struct rh_tally *t = &m->result->tally;
-    uint64_t types_unknown = 0;
     rh_tally_sort_states(t);
     uint32_t shown = 0, others = 0;
     uint64_t other_count = t->states_beyond;
     for (uint32_t i = 0; i < t->state_count; i++) {
         char text[6];
         const struct rh_tally_state *state = &t->states[i];
-        if (state->types_unknown) {
-            types_unknown += state->count;
-        } else if (shown < STATES_SHOWN) {
+        if (shown < STATES_SHOWN) {
             rh_sqlstate_unpack(state->sqlstate, text);
-            fprintf(out, "             %9" PRIu64 "  %s\n", state->count, text[0] ? text : "?????");
+            fprintf(
+                out, "             %9" PRIu64 "  %s%s\n", state->count, text[0] ? text : "?????",
+                state->types_unknown ? ", perhaps as a log does not tell the types of parameters"
+                                     : "");
             shown++;
         } else {
             others++;
@@ -59,12 +59,6 @@ static void print_states(const struct rh_replay_summary *m, FILE *out)
     if (other_count) {
         fprintf(out, "             %9" PRIu64 "  of %" PRIu32 " other states\n", other_count,
                 others);
-    }
-    if (types_unknown) {
-        fprintf(out,
-                "             %9" PRIu64
-                "  types unknown: parameters whose types a log does not tell\n",
-                types_unknown);
     }
 }
 

@@ -128,6 +128,32 @@ bool rh_tally_add(struct rh_tally *t, const struct rh_record *r)
     return true;
 }
 
+uint64_t rh_tally_excess(const struct rh_tally *t)
+{
+    uint64_t unknown =
+        t->statements_sent > t->production_known ? t->statements_sent - t->production_known : 0;
+    uint64_t there = t->production_failed + unknown;
+    uint64_t excess = t->statements_failed > there ? t->statements_failed - there : 0;
+    return excess >= RH_TALLY_EXCESS_MIN && excess > t->statements_sent / 100 ? excess : 0;
+}
+
+uint32_t rh_tally_top_state(const struct rh_tally *t, uint64_t *count)
+{
+    uint32_t top = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < t->state_count; i++) {
+        uint64_t n = 0;
+        for (uint32_t j = i; j < t->state_count; j++) { /* one may stand in two rows */
+            n += t->states[j].sqlstate == t->states[i].sqlstate ? t->states[j].count : 0;
+        }
+        if (n > *count) {
+            *count = n;
+            top = t->states[i].sqlstate;
+        }
+    }
+    return top;
+}
+
 static int compare_states(const void *a, const void *b)
 {
     const struct rh_tally_state *x = a, *y = b;

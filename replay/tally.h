@@ -16,6 +16,9 @@
 /* Different SQLSTATEs that are told apart; PostgreSQL has about 260. */
 enum { RH_TALLY_STATES_MAX = 512, RH_TALLY_TEXT = 300 };
 
+/* Fewer failures beyond production's need no warning. */
+enum { RH_TALLY_EXCESS_MIN = 10 };
+
 #define RH_LATE_SESSION_NS RH_NS_PER_SEC
 
 struct rh_tally_state {
@@ -64,6 +67,14 @@ void rh_tally_merge(struct rh_tally *into, const struct rh_tally *from);
 void rh_tally_note_refusal(struct rh_tally *t, uint32_t session, const char *why);
 /* Count a record whose run part and outcome are final.  True if it is a statement that failed. */
 bool rh_tally_add(struct rh_tally *t, const struct rh_record *r);
+/*
+ * How many more statements failed than in production, at the least: each whose outcome there is not
+ * known counts as failed there.  0 where that is none, or less than 1 % of those sent (there the
+ * diff's gates would pass) or RH_TALLY_EXCESS_MIN.
+ */
+uint64_t rh_tally_excess(const struct rh_tally *t);
+/* The SQLSTATE of most failures, and of how many; 0 without a failure. */
+uint32_t rh_tally_top_state(const struct rh_tally *t, uint64_t *count);
 /* Most frequent first. */
 void rh_tally_sort_states(struct rh_tally *t);
 

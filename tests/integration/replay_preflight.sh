@@ -59,6 +59,22 @@ check_run 2 "$RH_BIN/pgrehearse-replay" --dry-run --no-preflight "$WORK/clean.tr
 check_run 2 "$RH_BIN/pgrehearse-replay" -h "$SERVER_SOCKETS" -p "$SERVER_PORT" -n --format json -o "$WORK/clean.trace" "$WORK/clean.trace"
 finding stop run-file
 
+# Two databases that -d makes one: said before, and at the end that nearly all failed.
+{
+    session 1 0 4000
+    session 2 0 4000 - app vault
+    query 1 10 1 be 'SELECT 1'
+    for t in $(seq 100 111); do query 2 "$t" 1 be 'SELECT n FROM only_in_vault'; done
+} | make_trace merged
+dry_run 0 merged --format json -d shop
+finding warning databases-merged
+check_equal 'databases that become one' '2 databases of the trace become one, "shop": "shop", "vault"' "$(text_of databases-merged)"
+replay 0 merged --speed max -d shop
+check 'the failures' grep -q 'warning: 12 of the 13 statements sent failed, in production 0; most often with 42P01 (12 times)$' "$WORK/err"
+check 'and what to do' grep -q "hint: pgrehearse show --sqlstate 42P01 $WORK/merged.run tells which" "$WORK/err"
+replay 0 clean --speed max -o "$WORK/again.run"
+check_equal 'none of a good replay' 0 "$(grep -c 'statements sent failed' "$WORK/err")"
+
 # Logins: one finding a reason, with its cost.
 admin -c "CREATE ROLE locked; CREATE ROLE guest LOGIN; CREATE ROLE secret LOGIN PASSWORD 'x'; CREATE ROLE full LOGIN CONNECTION LIMIT 0; CREATE ROLE barred LOGIN" \
     -c 'CREATE DATABASE vault' -c 'REVOKE CONNECT ON DATABASE vault FROM public'
@@ -210,7 +226,8 @@ dry_run 0 clean --format json -U postgres
 check_equal 'lost settings' 'settings of user "app" in database "shop" do not hold for "postgres" in "shop": search_path
 settings of user "other" in database "shop" do not hold for "postgres" in "shop": default_transaction_read_only' \
     "$(text_of settings-lost)"
-finding warning superuser
+check_equal 'superusers' 'sessions of "app", "other" connect as superuser "postgres": permissions and row security do not hold for them' \
+    "$(text_of superuser)"
 check_equal 'jobs' '2 jobs of pg_cron are active in database "shop" and run during the replay' "$(text_of cron-jobs)"
 no_finding not-looked-at
 

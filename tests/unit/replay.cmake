@@ -4,6 +4,7 @@ rh_unit_test(test_connector SOURCES test_connector.c fake_server.c LINK rh_repla
 rh_unit_test(test_cancel SOURCES test_cancel.c fake_server.c LINK rh_replay)
 rh_unit_test(test_unreadable SOURCES test_unreadable.c fake_server.c LINK rh_replay)
 rh_unit_test(test_worker SOURCES test_worker.c LINK rh_replay)
+rh_unit_test(test_tally SOURCES test_tally.c LINK rh_replay)
 rh_unit_test(test_time_map SOURCES test_time_map.c LINK rh_replay)
 rh_unit_test(test_exchange SOURCES test_exchange.c LINK rh_replay)
 rh_unit_test(test_opener SOURCES test_opener.c LINK rh_replay)

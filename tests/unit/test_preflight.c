@@ -151,6 +151,60 @@ static void test_identities(void **state)
     rh_replay_options_release(&options);
 }
 
+static void test_what_is_moved(void **state)
+{
+    (void) state;
+    struct rh_findings f;
+    struct rh_preflight p;
+    struct rh_preflight_role roles[] = {{.is_superuser = true}, {.is_superuser = false}};
+    struct rh_identity items[16];
+    char users[10][8];
+    struct rh_identities ids = {.items = items};
+    for (uint32_t i = 0; i < 10; i++) { /* each in a database of its name */
+        snprintf(users[i], sizeof users[i], "u%u", i);
+        struct rh_span name = rh_span_cstr(users[i]);
+        items[ids.count++] = (struct rh_identity){.captured_user = name,
+                                                  .captured_database = name,
+                                                  .user = RH_SPAN_LITERAL("root"),
+                                                  .database = RH_SPAN_LITERAL("shop")};
+    }
+    items[ids.count++] = items[0]; /* no name twice */
+    items[ids.count] = items[0];   /* as it was */
+    items[ids.count].captured_user = RH_SPAN_LITERAL("root");
+    items[ids.count].captured_database = RH_SPAN_LITERAL("shop");
+    ids.count++;
+    items[ids.count] = items[0];
+    items[ids.count].captured_user = items[ids.count].captured_database = RH_SPAN_NONE;
+    ids.count++;
+    items[ids.count++] = (struct rh_identity){.captured_user = RH_SPAN_LITERAL("u0"),
+                                              .captured_database = RH_SPAN_LITERAL("x"),
+                                              .user = RH_SPAN_LITERAL("plain"),
+                                              .database = RH_SPAN_LITERAL("y")};
+    rh_findings_init(&f);
+    rh_preflight_init(&p);
+    p.ids = &ids;
+    p.findings = &f;
+    p.roles_known = true;
+    p.roles = roles;
+    rh_intern_put(&p.role_names, RH_SPAN_LITERAL("root"), NULL);
+    rh_intern_put(&p.role_names, RH_SPAN_LITERAL("plain"), NULL);
+    rh_preflight_superusers(&p);
+    rh_preflight_merged(&p);
+    assert_int_equal(f.count, 2);
+    assert_int_equal(f.graded[RH_GRADE_WARNING], 2);
+    rh_assert_span(f.items[0].text,
+                   "sessions of \"u0\", \"u1\", \"u2\", \"u3\", \"u4\", \"u5\", \"u6\", "
+                   "\"u7\" and 2 more connect as superuser \"root\": permissions and row "
+                   "security do not hold for them");
+    assert_string_equal(f.items[1].name, "databases-merged");
+    rh_assert_span(f.items[1].text,
+                   "11 databases of the trace become one, \"shop\": \"u0\", \"u1\", \"u2\", "
+                   "\"u3\", \"u4\", \"u5\", \"u6\", \"u7\" and 3 more");
+    p.roles = NULL;
+    rh_preflight_release(&p);
+    rh_findings_release(&f);
+}
+
 static struct rh_identity failed(const char *user, const char *state, const char *why,
                                  uint64_t sessions, uint64_t statements, uint32_t place)
 {
@@ -306,9 +360,10 @@ static void test_dry_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_findings), cmocka_unit_test(test_long_finding),
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_identities),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_findings),      cmocka_unit_test(test_long_finding),
+        cmocka_unit_test(test_values),        cmocka_unit_test(test_identities),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_what_is_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
