@@ -1,5 +1,6 @@
 #include "diff/inputs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,8 +155,8 @@ static void order_repeats(struct rh_inputs *in)
 {
     for (uint32_t i = 0; i < in->part_count; i++) {
         for (int side = 0; side < RH_SIDES; side++) {
-            qsort(in->parts[i].files[side], in->parts[i].counts[side],
-                  sizeof in->parts[i].files[side][0], order_by_time);
+            struct rh_trace_file **files = in->parts[i].files[side];
+            qsort(files, in->parts[i].counts[side], sizeof(void *), order_by_time);
         }
     }
 }
@@ -201,6 +202,7 @@ void rh_inputs_compared(const struct rh_inputs *in, struct rh_comparison_part *p
     for (uint32_t i = 0; i < in->part_count; i++) {
         const struct rh_input_part *part = &in->parts[i];
         const uint32_t *counts = part->counts;
+        assert(counts[RH_BASE] > 0 && counts[RH_CANDIDATE] > 0);
         for (uint32_t k = 0; k < counts[RH_BASE] || k < counts[RH_CANDIDATE]; k++) {
             pairs[count].file[RH_BASE] = part->files[RH_BASE][k % counts[RH_BASE]];
             pairs[count++].file[RH_CANDIDATE] = part->files[RH_CANDIDATE][k % counts[RH_CANDIDATE]];
