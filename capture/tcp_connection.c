@@ -164,9 +164,10 @@ void rh_tcp_connection_close(struct rh_tcp_connection *c, enum rh_tcp_end how)
             rh_tcp_give_gap(c, side, c->last_ns, h->acked - h->given);
         }
     }
-    if (c->reset) {
+    /* Who has said FIN has closed: a reset then only tells that nobody is there for late data. */
+    if (c->reset && !c->half[c->reset_side].ended) {
         how = RH_TCP_END_RST;
-    } else if (c->half[0].ended && c->half[1].ended) {
+    } else if (c->reset || (c->half[0].ended && c->half[1].ended)) {
         how = RH_TCP_END_FIN;
     }
     c->closed = true;

@@ -41,6 +41,7 @@ struct rh_tcp_connection {
     int64_t closed_ns; /* the shared clock at the close */
     void *state;       /* the sink's, from its open() to its close() */
     bool reset;
+    enum rh_tcp_side reset_side;
     bool closed;
     int64_t reset_ns; /* the shared clock then */
     struct rh_tcp_half half[2];

@@ -97,6 +97,7 @@ static void take_reset(struct rh_tcp_connection *c, enum rh_tcp_side side,
     }
     if (!c->reset) {
         c->reset = true;
+        c->reset_side = side;
         c->reset_ns = c->shared->clock_ns;
     }
 }

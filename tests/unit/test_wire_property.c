@@ -251,6 +251,40 @@ static void test_joined_midway(void **state)
     }
 }
 
+static struct wire_segment *fin_of(struct wire_talk *t, enum rh_tcp_side side)
+{
+    size_t i = t->count;
+    while (i-- > 0 && (t->segments[i].side != side || !(t->segments[i].flags & RH_TCP_FIN))) {
+    }
+    assert_true(i < t->count);
+    return &t->segments[i];
+}
+
+/* A client that has said FIN has closed; its system resets what the server still sends then.  One
+ * that resets in place of a FIN was killed, or has given up. */
+static void test_a_reset_behind_a_fin(void **state)
+{
+    (void) state;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        bool has_closed = seed % 2;
+        struct wire_random r = {seed};
+        struct wire_talk talk;
+        struct wire_judge judge;
+        struct rh_wire_options options = rh_wire_options_default();
+        make(&talk, &r, true, 3000);
+        struct wire_segment *s = fin_of(&talk, has_closed ? RH_TCP_SERVER : RH_TCP_CLIENT);
+        s->side = RH_TCP_CLIENT;
+        s->flags = RH_TCP_RST;
+        s->offset = talk.stream[RH_TCP_CLIENT].len + has_closed;
+        wire_judge_init(&judge, &talk);
+        wire_judge_talk(&judge, &wire_links[0], WIRE_PCAP_US, false, 0, &options);
+        assert_string_equal(judge.fault, "");
+        assert_int_equal(judge.end, has_closed ? RH_TCP_END_FIN : RH_TCP_END_RST);
+        wire_judge_release(&judge);
+        wire_talk_release(&talk);
+    }
+}
+
 static void test_conflicts(void **state)
 {
     (void) state;
@@ -300,10 +334,15 @@ static void test_small_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mangled_without_loss), cmocka_unit_test(test_every_link),
-        cmocka_unit_test(test_every_format),         cmocka_unit_test(test_dropped_segments),
-        cmocka_unit_test(test_cut_packets),          cmocka_unit_test(test_one_sided),
-        cmocka_unit_test(test_joined_midway),        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_mangled_without_loss),
+        cmocka_unit_test(test_every_link),
+        cmocka_unit_test(test_every_format),
+        cmocka_unit_test(test_dropped_segments),
+        cmocka_unit_test(test_cut_packets),
+        cmocka_unit_test(test_one_sided),
+        cmocka_unit_test(test_joined_midway),
+        cmocka_unit_test(test_a_reset_behind_a_fin),
+        cmocka_unit_test(test_conflicts),
         cmocka_unit_test(test_small_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
