@@ -4,6 +4,7 @@
 
 #include "common/alloc.h"
 #include "diff/median.h"
+#include "diff/noise.h"
 
 /* Of fewer queries, and fewer pairs of one, the median says nothing. */
 enum { SHIFT_QUERIES_MIN = 10, SHIFT_PAIRS_MIN = 15 };
@@ -42,6 +43,7 @@ static const struct {
                              NAN},
     [RH_CHECK_SHIFT] = {"median-shift-pct", "how far the median query moved, up or down", true, 5,
                         NAN},
+    [RH_CHECK_NOISE] = {"noise-pct", "what runs of one side differ by", true, 25, NAN},
     [RH_CHECK_GAPS] = {"gaps", "places where something is known to be missing", true, 0, NAN},
 };
 
@@ -162,8 +164,14 @@ static double median_shift_pct(const struct rh_comparison *c)
     return shift;
 }
 
+/* Where times are not judged it spoils nothing. */
+static double noise_pct(const struct rh_comparison *c, const struct rh_noise *noise)
+{
+    return noise && noise->pairs > 0 && c->paired && c->same_vantage ? 100 * noise->margin : NAN;
+}
+
 static double actual_of(const struct rh_comparison *c, enum rh_check check, uint64_t rows_compared,
-                        uint64_t row_mismatches)
+                        uint64_t row_mismatches, const struct rh_noise *noise)
 {
     const struct rh_side_summary *candidate = &c->side[RH_CANDIDATE];
     uint64_t whole = rh_comparison_in_scope(c);
@@ -200,6 +208,8 @@ static double actual_of(const struct rh_comparison *c, enum rh_check check, uint
         return (double) (c->side[RH_BASE].gaps + candidate->gaps);
     case RH_CHECK_SHIFT:
         return median_shift_pct(c);
+    case RH_CHECK_NOISE:
+        return noise_pct(c, noise);
     case RH_CHECKS:
         break;
     }
@@ -221,13 +231,13 @@ static enum rh_fit worst_of(const struct rh_comparison *c, enum rh_check check)
 }
 
 void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c, uint64_t rows_compared,
-                     uint64_t row_mismatches)
+                     uint64_t row_mismatches, const struct rh_noise *noise)
 {
     f->verdict = RH_FIT_VALID;
     for (int i = 0; i < RH_CHECKS; i++) {
         struct rh_fitness_check *check = &f->checks[i];
         enum rh_check kind = (enum rh_check) i;
-        check->actual = actual_of(c, kind, rows_compared, row_mismatches);
+        check->actual = actual_of(c, kind, rows_compared, row_mismatches, noise);
         if (isnan(check->actual)) {
             check->state = RH_FIT_UNKNOWN;
             continue;

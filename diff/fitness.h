@@ -11,6 +11,8 @@
 
 #include "diff/comparison.h"
 
+struct rh_noise;
+
 enum rh_fit { RH_FIT_VALID, RH_FIT_DEGRADED, RH_FIT_INVALID, RH_FIT_UNKNOWN /* of a check only */ };
 
 enum rh_check {
@@ -29,6 +31,7 @@ enum rh_check {
     RH_CHECK_ORDER_WAIT,          /* % of the candidate's statements that waited for --order */
     RH_CHECK_GAPS,                /* of the captures, known to be missing */
     RH_CHECK_SHIFT,               /* %: how far the median query's mean moved, either way */
+    RH_CHECK_NOISE,               /* %: what runs of one side differ by, the noise's margin */
     RH_CHECKS,
 };
 
@@ -43,9 +46,9 @@ struct rh_fitness {
     struct rh_fitness_check checks[RH_CHECKS];
 };
 
-/* Rows: of the pairs that count for them (result.h). */
+/* Rows: of the pairs that count for them (result.h).  noise NULL: not known. */
 void rh_fitness_make(struct rh_fitness *f, const struct rh_comparison *c, uint64_t rows_compared,
-                     uint64_t row_mismatches);
+                     uint64_t row_mismatches, const struct rh_noise *noise);
 
 /* "statements-sent-pct". */
 const char *rh_check_name(enum rh_check check);

@@ -1,6 +1,7 @@
 #include "diff/gates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,23 @@ static const struct {
 const char *rh_gate_name(enum rh_gate_kind kind)
 {
     return kinds[kind].name;
+}
+
+char *rh_gate_actual_text(const struct rh_gate *gate, char text[RH_GATE_ACTUAL_SIZE])
+{
+    if (kinds[gate->kind].whole) {
+        snprintf(text, RH_GATE_ACTUAL_SIZE, "%.0f", gate->actual);
+        return text;
+    }
+    /* Three digits, and all those of a larger number that stand before the point. */
+    int before = fabs(gate->actual) < 1000 ? 3 : (int) ceil(log10(fabs(gate->actual)));
+    for (int digits = before; digits <= 17; digits++) {
+        snprintf(text, RH_GATE_ACTUAL_SIZE, "%.*g", digits, gate->actual);
+        if ((strtod(text, NULL) > gate->limit) == (gate->actual > gate->limit)) {
+            break;
+        }
+    }
+    return text;
 }
 
 const char *rh_gate_state_name(enum rh_gate_state state)

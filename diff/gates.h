@@ -44,6 +44,9 @@ int rh_gate_parse(struct rh_gate *gate, const char *text, struct rh_error *err);
 void rh_gate_judge(struct rh_gate *gate, const struct rh_result *r);
 /* "new-errors". */
 const char *rh_gate_name(enum rh_gate_kind kind);
+/* What it found, for people: rounded, but never onto the other side of the limit. */
+enum { RH_GATE_ACTUAL_SIZE = 40 };
+char *rh_gate_actual_text(const struct rh_gate *gate, char text[RH_GATE_ACTUAL_SIZE]);
 /* "pass", "fail", "cannot-judge". */
 const char *rh_gate_state_name(enum rh_gate_state state);
 

@@ -66,7 +66,7 @@ void rh_noise_add(struct rh_noise *n, const struct rh_comparison *c,
                   const struct rh_test_rule *rule)
 {
     struct rh_fitness fitness;
-    rh_fitness_make(&fitness, c, c->pairs.rows_compared, c->pairs.row_mismatches);
+    rh_fitness_make(&fitness, c, c->pairs.rows_compared, c->pairs.row_mismatches, NULL);
     if (fitness.verdict == RH_FIT_INVALID) {
         n->rejected++;
         return;

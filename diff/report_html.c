@@ -56,6 +56,11 @@ static void put_summary(const struct rh_report *report, struct rh_buf *out)
         }
         rh_buf_add_cstr(out, "<dd>");
         rh_escape_xml(out, s.lines[i].text);
+        if (s.lines[i].sql.len > 0) {
+            rh_buf_add_cstr(out, "<code>");
+            rh_escape_xml(out, s.lines[i].sql);
+            rh_buf_add_cstr(out, "</code>");
+        }
         rh_buf_add_cstr(out, "</dd>\n");
     }
     rh_buf_add_cstr(out,

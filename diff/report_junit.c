@@ -62,11 +62,12 @@ static void gate_cases(struct suite *s)
     static const enum state states[] = {PASSED, FAILED, ERRED};
     const struct rh_report *report = s->report;
     char text[200];
+    char actual[RH_GATE_ACTUAL_SIZE];
     for (size_t i = 0; i < report->gate_count; i++) {
         const struct rh_gate *g = &report->gates[i];
         int len = g->why ? snprintf(text, sizeof text, "cannot be judged: %s", g->why)
-                         : snprintf(text, sizeof text, "%.10g, and the limit is %.10g", g->actual,
-                                    g->limit);
+                         : snprintf(text, sizeof text, "%s, and the limit is %.10g",
+                                    rh_gate_actual_text(g, actual), g->limit);
         put_case(s, "pgrehearse.gate", rh_span_cstr(rh_gate_name(g->kind)), NAN, states[g->state],
                  printed(text, sizeof text, len));
     }
@@ -81,8 +82,11 @@ static void check_cases(struct suite *s)
         const struct rh_fitness_check *c = &r->fitness.checks[i];
         bool cannot_judge = (c->state == RH_FIT_INVALID && rh_result_withholds(r)) ||
                             (check == RH_CHECK_COMPLETE && !r->complete);
-        int len = snprintf(text, sizeof text, "%s: %.6g, %s", rh_check_state_name(c->state),
-                           c->actual, rh_check_text(check));
+        int len = isnan(c->actual)
+                      ? snprintf(text, sizeof text, "%s: %s", rh_check_state_name(c->state),
+                                 rh_check_text(check))
+                      : snprintf(text, sizeof text, "%s: %.6g, %s", rh_check_state_name(c->state),
+                                 c->actual, rh_check_text(check));
         put_case(s, "pgrehearse.rehearsal", rh_span_cstr(rh_check_name(check)), NAN,
                  cannot_judge               ? ERRED
                  : c->state == RH_FIT_VALID ? PASSED
@@ -110,17 +114,11 @@ static void put_query_name(struct rh_buf *name, const struct rh_query *q)
 
 static void regressed_message(const struct rh_query_result *row, struct rh_buf *message)
 {
-    enum rh_measure measure;
-    char a[RH_HUMAN_SIZE];
-    char b[RH_HUMAN_SIZE];
-    double q = rh_query_test_q(&row->test, RH_SLOWER, &measure);
-    struct rh_interval interval = rh_query_test_interval(&row->test, measure);
-    rh_buf_addf(message, "%s%s by %s (%+.1f %% of the base's time), mean %s; ",
-                row->minor ? "minor, " : "", rh_query_verdict_name(row->verdict),
-                rh_human_duration_signed(row->time_added_ns, a), row->time_added_pct,
-                rh_human_ratio(row->ratio, b));
-    rh_buf_addf(message, "%s %s to %s, q %.1e", rh_measure_name(measure),
-                rh_human_ratio(interval.low, a), rh_human_ratio(interval.high, b), q);
+    char added[RH_HUMAN_SIZE];
+    rh_buf_addf(message, "%s%s by %s (%+.1f %% of the base's time): ", row->minor ? "minor, " : "",
+                rh_query_verdict_name(row->verdict),
+                rh_human_duration_signed(row->time_added_ns, added), row->time_added_pct);
+    rh_query_change_tell(row, RH_SLOWER, message);
 }
 
 /* The regressed ones, and the first of the others. */
@@ -204,6 +202,7 @@ static void put_summary(const struct rh_report *report, struct rh_buf *out)
         if (summary.lines[i].label) {
             rh_buf_addf(out, "%s%s", summary.lines[i].label, *summary.lines[i].label ? ": " : "  ");
             rh_escape_xml(out, summary.lines[i].text);
+            rh_escape_xml(out, summary.lines[i].sql);
             rh_buf_add_byte(out, '\n');
         }
     }

@@ -15,6 +15,7 @@
  */
 enum {
     SQL_COLUMNS = 90,
+    SUMMARY_SQL_COLUMNS = 110, /* more than the summary leaves of it */
     NAME_COLUMNS = 60,
     NAME_BYTES = 400,
     /* Kept free for the ends of tables and for the sections that are of known size. */
@@ -58,6 +59,9 @@ static void put_summary(struct page *p)
                         s.lines[i].text.len ? ": " : "");
         }
         put_plain(p->out, s.lines[i].text);
+        if (s.lines[i].sql.len > 0) {
+            rh_escape_markdown(p->out, s.lines[i].sql, SUMMARY_SQL_COLUMNS);
+        }
         rh_buf_add_cstr(p->out, " |\n");
     }
     rh_summary_release(&s);
@@ -255,8 +259,9 @@ static void gates_table(struct page *p)
     rh_buf_add_cstr(p->out, "| gate | limit | actual | result |\n|---|--:|--:|---|\n");
     for (size_t i = 0; i < p->report->gate_count; i++) {
         const struct rh_gate *g = &p->report->gates[i];
-        rh_buf_addf(p->out, g->why ? "| %s | %.10g | - |" : "| %s | %.10g | %.10g |",
-                    rh_gate_name(g->kind), g->limit, g->actual);
+        char actual[RH_GATE_ACTUAL_SIZE];
+        rh_buf_addf(p->out, "| %s | %.10g | %s |", rh_gate_name(g->kind), g->limit,
+                    g->why ? "-" : rh_gate_actual_text(g, actual));
         rh_buf_addf(p->out, " %s%s%s |\n", words[g->state], g->why ? ": " : "",
                     g->why ? g->why : "");
     }

@@ -193,7 +193,8 @@ static void page_gates(struct rh_text_page *p)
         static const char *const words[] = {"pass", "FAIL", "CANNOT JUDGE"};
         rh_buf_addf(p->out, "  %-16s limit %-10g ", rh_gate_name(g->kind), g->limit);
         if (!g->why) {
-            rh_buf_addf(p->out, "actual %-12.10g ", g->actual);
+            char actual[RH_GATE_ACTUAL_SIZE];
+            rh_buf_addf(p->out, "actual %-12s ", rh_gate_actual_text(g, actual));
         }
         rh_page_begin(p, emphasis[g->state]);
         rh_buf_add_cstr(p->out, words[g->state]);

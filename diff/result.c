@@ -448,7 +448,7 @@ static void make_errors(struct rh_result *r)
 static void make_dimensions(struct rh_result *r)
 {
     const struct rh_comparison *c = r->comparison;
-    bool tested = r->latency == RH_LATENCY_ABSOLUTE && c->paired && !rh_result_withholds(r);
+    bool tested = rh_result_judges_times(r);
     for (int i = 0; i < RH_DIMENSIONS; i++) {
         rh_dimension_result_make(&r->dimensions[i], &c->dimensions, (enum rh_dimension) i, &r->rule,
                                  tested);
@@ -478,7 +478,7 @@ void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
         r->rule.margin = r->rule.noise->margin;
     }
     collect_queries(r);
-    rh_fitness_make(&r->fitness, c, r->rows_compared, r->row_mismatches);
+    rh_fitness_make(&r->fitness, c, r->rows_compared, r->row_mismatches, r->rule.noise);
     judge_queries(r);
     make_errors(r);
     make_dimensions(r);
@@ -487,6 +487,11 @@ void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
 bool rh_result_withholds(const struct rh_result *r)
 {
     return r->fitness.verdict == RH_FIT_INVALID && !r->rule.judge_anyway;
+}
+
+bool rh_result_judges_times(const struct rh_result *r)
+{
+    return r->latency == RH_LATENCY_ABSOLUTE && r->comparison->paired && !rh_result_withholds(r);
 }
 
 void rh_result_release(struct rh_result *r)

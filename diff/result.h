@@ -144,6 +144,8 @@ void rh_result_make(struct rh_result *r, const struct rh_comparison *c,
                     const struct rh_test_rule *rule);
 /* An invalid rehearsal gets no verdict on queries, unless the rule says so. */
 bool rh_result_withholds(const struct rh_result *r);
+/* Queries get verdicts by their times. */
+bool rh_result_judges_times(const struct rh_result *r);
 void rh_result_release(struct rh_result *r);
 
 /* The mean and a quantile in ns of one side's successes; NAN if it has none with a time. */

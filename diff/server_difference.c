@@ -107,10 +107,19 @@ static bool is_compared(const struct rh_server_fact *fact)
     return !rh_span_is(fact->name, "last_analyzed") || !rh_span_is(fact->kind, "statistics");
 }
 
+/* The settings that matter are stored by their defaults too: where one side alone has such a
+ * default, the other side's version has no such setting. */
+static bool is_of_one_version(const struct rh_server_fact *fact)
+{
+    return rh_span_is(fact->kind, "setting") && rh_span_is(fact->source, "default");
+}
+
 static void absent_text(const struct rh_server_fact *fact, char text[RH_SERVER_VALUE_SIZE])
 {
     snprintf(text, RH_SERVER_VALUE_SIZE, "%s",
-             rh_span_is(fact->kind, "setting") ? "(default)" : "(none)");
+             !rh_span_is(fact->kind, "setting") ? "(none)"
+             : is_of_one_version(fact)          ? "(not there)"
+                                                : "(default)");
 }
 
 static void add(struct rh_server_differences *d, size_t *cap, const struct rh_server_fact *base,
@@ -146,6 +155,15 @@ static int rank(struct rh_span kind)
     return i;
 }
 
+/* Of settings: both sides have their own, one has the default, one cannot know it. */
+static int rank_setting(const struct rh_server_difference *d)
+{
+    const struct rh_server_fact *one =
+        d->sides[RH_BASE] ? d->sides[RH_BASE] : d->sides[RH_CANDIDATE];
+    bool both = d->sides[RH_BASE] && d->sides[RH_CANDIDATE];
+    return both || !rh_span_is(d->kind, "setting") ? 0 : is_of_one_version(one) ? 2 : 1;
+}
+
 static int compare_spans(struct rh_span a, struct rh_span b)
 {
     size_t len = a.len < b.len ? a.len : b.len;
@@ -158,6 +176,7 @@ static int order(const void *a, const void *b)
     const struct rh_server_difference *x = a, *y = b;
     int by = rank(x->kind) - rank(y->kind);
     by = by ? by : compare_spans(x->kind, y->kind);
+    by = by ? by : rank_setting(x) - rank_setting(y);
     by = by ? by : compare_spans(x->name, y->name);
     by = by ? by : compare_spans(x->database, y->database);
     return by ? by : compare_spans(x->role, y->role);

@@ -7,10 +7,13 @@
 
 #include "common/noun.h"
 #include "diff/human.h"
+#include "diff/noise.h"
+#include "diff/sqlstate_name.h"
 
 enum {
     TEXTS_MAX = 1 << 16,
     FITNESS_COLUMNS = 62, /* after which no further check is named */
+    LINE_COLUMNS = 102,   /* of a text behind its label */
 };
 
 const char *rh_tone_name(enum rh_tone tone)
@@ -63,6 +66,7 @@ struct writer {
     const struct rh_result *result;
     struct rh_buf *out;
     size_t from[RH_SUMMARY_LINES];
+    size_t sql_from[RH_SUMMARY_LINES];
 };
 
 static void begin_line(struct writer *w, enum rh_summary_line line, const char *label,
@@ -88,12 +92,23 @@ static void sum_gates(struct writer *w)
     for (size_t i = 0; i < report->gate_count; i++) {
         const struct rh_gate *g = &report->gates[i];
         if (g->state == RH_GATE_FAIL) {
-            rh_buf_addf(w->out, "%s%s %.10g > %.10g", separator, rh_gate_name(g->kind), g->actual,
-                        g->limit);
+            char actual[RH_GATE_ACTUAL_SIZE];
+            rh_buf_addf(w->out, "%s%s %s > %.10g", separator, rh_gate_name(g->kind),
+                        rh_gate_actual_text(g, actual), g->limit);
             separator = ", ";
         }
     }
     end_line(w, RH_SUMMARY_GATES);
+}
+
+/* A query's text in what the line has left of its columns.  Ends the line. */
+static void end_line_with_sql(struct writer *w, enum rh_summary_line line, struct rh_span sql)
+{
+    end_line(w, line);
+    size_t used = w->summary->lines[line].text.len;
+    w->sql_from[line] = w->out->len;
+    rh_human_text(w->out, sql, used + 20 < LINE_COLUMNS ? (unsigned) (LINE_COLUMNS - used) : 20);
+    w->summary->lines[line].sql.len = w->out->len - w->sql_from[line];
 }
 
 /* A gate that says nothing fails nothing, also beside one that fails: so it is told, and why. */
@@ -144,26 +159,102 @@ static void sum_fitness(struct writer *w)
     end_line(w, RH_SUMMARY_TRUST);
 }
 
-/* "12.10x to 15.00x (99.8 %), q 3e-12", of the measure that says most surely. */
-static void sum_how_sure(struct writer *w, const struct rh_query_test *t,
-                         enum rh_direction direction)
+/* "33 %", or from twice on "2.13x". */
+static char *margin_text(double margin, char text[RH_HUMAN_SIZE])
 {
-    enum rh_measure best;
-    double q = rh_query_test_q(t, direction, &best);
-    char a[RH_HUMAN_SIZE];
-    char b[RH_HUMAN_SIZE];
-    struct rh_interval interval = rh_query_test_interval(t, best);
-    rh_buf_addf(w->out, "%s %s to %s (%.4g %% sure), q ", rh_measure_name(best),
-                rh_human_ratio(interval.low, a), rh_human_ratio(interval.high, b),
-                100 * t->confidence);
-    rh_buf_addf(w->out, q < 1e-9 ? "< 1e-9" : "%.1e", q);
+    if (margin >= 0.995) {
+        return rh_human_ratio(1 + margin, text);
+    }
+    snprintf(text, RH_HUMAN_SIZE, "%.2g %%", 100 * margin);
+    return text;
 }
 
-/* The queries of one verdict together, and in a line of its own the one that matters most. */
+/* How blind the test is: where runs of one side differ by more than the effect that counts, by
+ * that; else it was asked for no less than the effect. */
+static void sum_noise(struct writer *w)
+{
+    const struct rh_result *r = w->result;
+    const struct rh_noise *noise = r->rule.noise;
+    bool blind = r->rule.margin > r->margin_given && r->rule.margin > r->rule.effect;
+    char text[RH_HUMAN_SIZE];
+    begin_line(w, RH_SUMMARY_NOISE, "Noise",
+               r->fitness.checks[RH_CHECK_NOISE].state == RH_FIT_DEGRADED ? RH_TONE_DOUBT
+                                                                          : RH_TONE_PLAIN);
+    if (!noise || noise->pairs == 0) {
+        rh_buf_add_cstr(w->out, "not measured, as no run of a side was repeated");
+        rh_buf_add_cstr(w->out, noise && noise->rejected > 0 ? " validly" : "");
+    } else if (isnan(noise->margin)) {
+        rh_buf_add_cstr(w->out, "not measured, as too few queries repeat often enough");
+    } else {
+        rh_buf_addf(w->out, "runs of one side differ by %.*f %%", noise->margin < 0.0995 ? 1 : 0,
+                    100 * noise->margin);
+    }
+    rh_buf_addf(w->out, ": changes below %s %s",
+                margin_text(fmax(r->rule.margin, r->rule.effect), text),
+                blind ? "cannot be seen" : "are not looked for");
+    end_line(w, RH_SUMMARY_NOISE);
+}
+
+/* Estimate and interval are of one measure; the mean, which makes the time added, may be another.
+ */
+void rh_query_change_tell(const struct rh_query_result *row, enum rh_direction direction,
+                          struct rh_buf *out)
+{
+    enum rh_measure best;
+    double q = rh_query_test_q(&row->test, direction, &best);
+    char text[3][RH_HUMAN_SIZE];
+    struct rh_interval interval = rh_query_test_interval(&row->test, best);
+    rh_buf_addf(out, "%s %s (%s to %s, %.4g %% sure), q ", rh_measure_name(best),
+                rh_human_ratio(exp(row->test.measures[best].estimate.log_ratio), text[0]),
+                rh_human_ratio(interval.low, text[1]), rh_human_ratio(interval.high, text[2]),
+                100 * row->test.confidence);
+    rh_buf_addf(out, q < 1e-9 ? "< 1e-9" : "%.1e", q);
+    if (best != RH_MEASURE_MEAN) {
+        rh_buf_addf(out, "; mean %s", rh_human_ratio(row->ratio, text[0]));
+    }
+}
+
+/* Its figures, and in the next line its SQL. */
+static void sum_query(struct writer *w, enum rh_summary_line line,
+                      const struct rh_query_result *row, enum rh_direction direction)
+{
+    char added[RH_HUMAN_SIZE];
+    begin_line(w, line, "", RH_TONE_PLAIN);
+    rh_buf_addf(w->out, "%016" PRIx64 " %s: ", row->query->fingerprint,
+                rh_human_duration_signed(row->time_added_ns, added));
+    rh_query_change_tell(row, direction, w->out);
+    end_line(w, line);
+    line = (enum rh_summary_line)(line + 1);
+    begin_line(w, line, "", RH_TONE_PLAIN);
+    end_line_with_sql(w, line, row->query->sql);
+}
+
+/* Those that matter most: they are ranked by time added. */
+static void sum_queries(struct writer *w, enum rh_query_verdict verdict, uint32_t count)
+{
+    const struct rh_result *r = w->result;
+    bool slower = verdict == RH_QUERY_REGRESSED;
+    uint32_t wanted = slower ? RH_SUMMARY_SLOWEST_MAX : 1, told = 0;
+    char n[RH_HUMAN_SIZE];
+    for (uint32_t i = 0; i < r->query_count && told < wanted; i++) {
+        const struct rh_query_result *row = &r->queries[slower ? i : r->query_count - 1 - i];
+        if (row->verdict == verdict && !row->minor) {
+            int line = slower ? RH_SUMMARY_SLOWEST + 2 * (int) told : RH_SUMMARY_FASTEST;
+            sum_query(w, (enum rh_summary_line) line, row, slower ? RH_SLOWER : RH_FASTER);
+            told++;
+        }
+    }
+    if (slower && count > told) {
+        begin_line(w, RH_SUMMARY_SLOWEST_REST, "", RH_TONE_PLAIN);
+        rh_buf_addf(w->out, "and %s more", rh_human_count(count - told, n));
+        end_line(w, RH_SUMMARY_SLOWEST_REST);
+    }
+}
+
+/* The queries of one verdict together, and in lines of their own those that matter most. */
 static void sum_changed(struct writer *w, enum rh_query_verdict verdict)
 {
     const struct rh_result *r = w->result;
-    const struct rh_query_result *first = NULL;
     bool slower = verdict == RH_QUERY_REGRESSED;
     enum rh_summary_line line = slower ? RH_SUMMARY_SLOWER : RH_SUMMARY_FASTER;
     uint32_t count = 0;
@@ -174,7 +265,6 @@ static void sum_changed(struct writer *w, enum rh_query_verdict verdict)
     for (uint32_t i = 0; i < r->query_count; i++) {
         const struct rh_query_result *row = &r->queries[i];
         if (row->verdict == verdict && !row->minor) {
-            first = first && slower ? first : row; /* ranked by time added */
             added_ns += row->time_added_ns;
             count++;
         }
@@ -183,7 +273,7 @@ static void sum_changed(struct writer *w, enum rh_query_verdict verdict)
                !count   ? RH_TONE_PLAIN
                : slower ? RH_TONE_BAD
                         : RH_TONE_GOOD);
-    if (!first) {
+    if (count == 0) {
         rh_buf_addf(w->out, "no query %s", slower ? "regressed" : "improved");
     } else {
         rh_buf_addf(w->out, "%s quer%s %s: %s (%+.1f %% of the base's time)",
@@ -193,19 +283,11 @@ static void sum_changed(struct writer *w, enum rh_query_verdict verdict)
     }
     uint32_t minor = r->verdicts[verdict] - count;
     if (minor > 0) {
-        rh_buf_addf(w->out, "%s %s of less than %.1f %% of it", first ? "; and" : " but",
+        rh_buf_addf(w->out, "%s %s of less than %.1f %% of it", count ? "; and" : " but",
                     rh_human_count(minor, a), RH_IMPACT_MINOR_PCT);
     }
     end_line(w, line);
-    if (first) {
-        line = slower ? RH_SUMMARY_SLOWEST : RH_SUMMARY_FASTEST;
-        begin_line(w, line, "", RH_TONE_PLAIN);
-        rh_buf_addf(w->out, "%016" PRIx64 " %s, %s: ", first->query->fingerprint,
-                    rh_human_duration_signed(first->time_added_ns, a),
-                    rh_human_ratio(first->ratio, b));
-        sum_how_sure(w, &first->test, slower ? RH_SLOWER : RH_FASTER);
-        end_line(w, line);
-    }
+    sum_queries(w, verdict, count);
 }
 
 static uint32_t count_why(const struct rh_result *r, const char *why)
@@ -253,7 +335,8 @@ static void sum_others(struct writer *w)
 static void sum_speed(struct writer *w)
 {
     const struct rh_result *r = w->result;
-    if (r->latency == RH_LATENCY_ABSOLUTE && r->comparison->paired && !rh_result_withholds(r)) {
+    if (rh_result_judges_times(r)) {
+        sum_noise(w);
         sum_changed(w, RH_QUERY_REGRESSED);
         sum_changed(w, RH_QUERY_IMPROVED);
         sum_others(w);
@@ -268,6 +351,49 @@ static void sum_speed(struct writer *w)
                                 ? "not judged: a side has no times"
                                 : "not judged: without pairs queries are not tested");
     end_line(w, RH_SUMMARY_SLOWER);
+}
+
+/* "20 of 42703 undefined_column, FINGERPRINT" and its SQL. */
+static void sum_new_error(struct writer *w, enum rh_summary_line line,
+                          const struct rh_error_result *row)
+{
+    const struct rh_error_group *g = row->group;
+    const struct rh_query *q = &w->result->comparison->queries.items[g->query];
+    const char *name = rh_sqlstate_name(g->sqlstate);
+    char state[6];
+    char n[RH_HUMAN_SIZE];
+    begin_line(w, line, "", RH_TONE_PLAIN);
+    rh_buf_addf(w->out, "%s of %s%s%s",
+                rh_human_count(g->counts[RH_CANDIDATE] - g->follows[RH_CANDIDATE], n),
+                row->is_other ? "other kinds" : rh_sqlstate_unpack(g->sqlstate, state),
+                name && !row->is_other ? " " : "", name && !row->is_other ? name : "");
+    if (row->is_other || g->query == RH_QUERY_OTHER) {
+        end_line(w, line);
+        return;
+    }
+    rh_buf_addf(w->out, ", %016" PRIx64 ": ", q->fingerprint);
+    end_line_with_sql(w, line, q->sql);
+}
+
+/* The most frequent kinds come first (result.c). */
+static void sum_new_errors(struct writer *w)
+{
+    const struct rh_result *r = w->result;
+    uint32_t told = 0;
+    char n[RH_HUMAN_SIZE];
+    for (uint32_t i = 0; i < r->error_count && told < RH_SUMMARY_ERRORS_MAX; i++) {
+        const struct rh_error_result *row = &r->errors[i];
+        bool causes = row->group->counts[RH_CANDIDATE] > row->group->follows[RH_CANDIDATE];
+        if (row->klass == RH_ERROR_NEW && causes && !row->test.by_chance) {
+            sum_new_error(w, (enum rh_summary_line)(RH_SUMMARY_ERRORS + (int) told++), row);
+        }
+    }
+    if (r->new_error_groups > told) {
+        begin_line(w, RH_SUMMARY_ERRORS_REST, "", RH_TONE_PLAIN);
+        rh_buf_addf(w->out, "and %s kind%s more", rh_human_count(r->new_error_groups - told, n),
+                    rh_plural(r->new_error_groups - told));
+        end_line(w, RH_SUMMARY_ERRORS_REST);
+    }
 }
 
 static void sum_failing(struct writer *w)
@@ -288,6 +414,7 @@ static void sum_failing(struct writer *w)
                     rh_human_count(r->new_by_chance, a));
     }
     end_line(w, RH_SUMMARY_FAILS);
+    sum_new_errors(w);
 }
 
 enum { VOLATILE_NAMED = 3 };
@@ -383,6 +510,7 @@ void rh_summary_make(struct rh_summary *s, const struct rh_report *report)
     const char *texts = rh_buf_cstr(&s->texts);
     for (int i = 0; i < RH_SUMMARY_LINES; i++) {
         s->lines[i].text.data = texts + w.from[i];
+        s->lines[i].sql.data = texts + w.sql_from[i];
     }
 }
 

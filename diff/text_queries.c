@@ -16,12 +16,36 @@ static double shown_ratio(const struct rh_text_page *p, const struct rh_query_re
     return p->result->latency == RH_LATENCY_RELATIVE ? row->relative_ratio : row->ratio;
 }
 
+/* In percent of the base's time, of the same kind as the time added beside it. */
+static double shown_share_pct(const struct rh_text_page *p, const struct rh_query_result *row)
+{
+    return p->result->latency == RH_LATENCY_RELATIVE
+               ? 100 * row->relative_time_added_ns / p->result->base_time_ns
+               : row->time_added_pct;
+}
+
+/* "SLOWER QUERIES, by time added", and where nothing is judged that it is no verdict. */
+static void page_queries_heading(struct rh_text_page *p, const char *slower, const char *added)
+{
+    char heading[140];
+    char shift[RH_HUMAN_SIZE];
+    if (p->result->latency == RH_LATENCY_RELATIVE) {
+        snprintf(heading, sizeof heading,
+                 "%s THAN THE MEDIAN SHIFT OF %s, by time %s relative to it: a ranking, no verdict",
+                 slower, rh_human_ratio(p->result->median_shift, shift), added);
+    } else {
+        snprintf(heading, sizeof heading, "%s QUERIES, by time %s%s", slower, added,
+                 rh_result_judges_times(p->result) ? "" : ": a ranking, no verdict");
+    }
+    rh_page_heading(p, heading);
+}
+
 static void page_columns(struct rh_text_page *p)
 {
     bool relative = p->result->latency == RH_LATENCY_RELATIVE;
     rh_buf_addf(p->out, "%4s %-9s %10s %8s %8s %15s %10s %9s %9s %9s %9s\n", "#", "verdict",
-                relative ? "rel. added" : "time added", "of base", relative ? "rel." : "ratio",
-                "interval", "calls", "mean", "mean", "p95", "p95");
+                relative ? "rel. added" : "time added", relative ? "rel. %" : "of base",
+                relative ? "rel." : "ratio", "interval", "calls", "mean", "mean", "p95", "p95");
     rh_buf_addf(p->out, "%4s %-9s %10s %8s %8s %15s %10s %9s %9s %9s %9s\n", "", "", "", "", "",
                 "of mean ratio", "base", "base", "cand.", "base", "cand.");
 }
@@ -54,8 +78,8 @@ static void page_query_row(struct rh_text_page *p, uint32_t rank, const struct r
     const struct rh_query *q = row->query;
     char text[9][RH_HUMAN_SIZE];
     char share[RH_HUMAN_SIZE] = "-";
-    if (!isnan(row->time_added_pct)) {
-        snprintf(share, sizeof share, "%+.1f %%", row->time_added_pct);
+    if (isfinite(shown_share_pct(p, row))) {
+        snprintf(share, sizeof share, "%+.1f %%", shown_share_pct(p, row));
     }
     rh_buf_addf(p->out, "%4u ", rank);
     page_query_verdict(p, row);
@@ -80,10 +104,12 @@ static void page_slower(struct rh_text_page *p)
         slower++;
     }
     if (slower == 0) {
-        rh_page_heading(p, "SLOWER QUERIES: none");
+        rh_page_heading(p, p->result->latency == RH_LATENCY_RELATIVE
+                               ? "SLOWER THAN THE MEDIAN SHIFT: none"
+                               : "SLOWER QUERIES: none");
         return;
     }
-    rh_page_heading(p, "SLOWER QUERIES, by time added");
+    page_queries_heading(p, "SLOWER", "added");
     page_columns(p);
     uint32_t i = 0;
     for (; i < slower && i < p->report->limit; i++) {
@@ -106,7 +132,7 @@ static void page_faster(struct rh_text_page *p)
     if (faster == 0) {
         return;
     }
-    rh_page_heading(p, "FASTER QUERIES, by time saved");
+    page_queries_heading(p, "FASTER", "saved");
     page_columns(p);
     uint32_t i = 0;
     for (; i < faster && i < p->report->limit; i++) {

@@ -57,6 +57,7 @@ void rh_page_summary(struct rh_text_page *p)
             rh_buf_add_cstr(p->out, ": ");
         }
         rh_buf_add_span(p->out, s.lines[i].text);
+        rh_buf_add_span(p->out, s.lines[i].sql);
         rh_buf_add_byte(p->out, '\n');
     }
     rh_summary_release(&s);

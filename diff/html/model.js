@@ -46,6 +46,13 @@ function timeAdded(query) {
     return relative ? query.relative_time_added_us : query.time_added_us;
 }
 
+// In percent of the base's time, of the same kind as the time added.
+function shownShare(query) {
+    const added = query.relative_time_added_us;
+    return !relative ? query.time_added_pct
+        : added === null || !data.totals.base_time_us ? null : 100 * added / data.totals.base_time_us;
+}
+
 function shownRatio(query) {
     return relative ? query.relative_ratio : query.ratio;
 }

@@ -18,6 +18,21 @@ function plain(value) {
     return value === null ? "-" : String(value);
 }
 
+// Rounded, but never onto the other side of the limit.
+function gateActual(gate) {
+    if (gate.actual === null || Number.isInteger(gate.actual)) {
+        return plain(gate.actual);
+    }
+    const before = Math.max(3, Math.ceil(Math.log10(Math.abs(gate.actual))));
+    for (let digits = before; digits < 17; digits++) {
+        const shown = Number(gate.actual.toPrecision(digits));
+        if ((shown > gate.limit) === (gate.actual > gate.limit)) {
+            return String(shown);
+        }
+    }
+    return plain(gate.actual);
+}
+
 function gates() {
     const classes = {pass: "good", fail: "bad", "cannot-judge": "doubt"};
     if (data.gates.length === 0) {
@@ -25,7 +40,7 @@ function gates() {
     }
     return table("Gates", [{text: "gate"}, {text: "limit", number: true},
         {text: "actual", number: true}, {text: "result"}],
-    data.gates.map((gate) => [gate.name, plain(gate.limit), plain(gate.actual),
+    data.gates.map((gate) => [gate.name, plain(gate.limit), gateActual(gate),
         html("span", {class: classes[gate.result]},
             gate.result + (gate.reason ? `: ${gate.reason}` : ""))]));
 }

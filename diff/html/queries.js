@@ -10,7 +10,7 @@ function twoLines(first, second) {
 const columns = [
     {name: "verdict", text: (q) => html("span", {class: q.tone}, q.word), key: (q) => q.word, wide: false},
     {name: relative ? "rel. added" : "time added", text: (q) => signedDuration(timeAdded(q)), key: timeAdded, number: true},
-    {name: "of base", text: (q) => percent(q.time_added_pct), key: (q) => q.time_added_pct, number: true, wide: true},
+    {name: relative ? "rel. %" : "of base", text: (q) => percent(shownShare(q)), key: shownShare, number: true, wide: true},
     {name: relative ? "rel. ratio" : "ratio", text: (q) => twoLines(ratio(shownRatio(q)), interval(q.ratio_low, q.ratio_high)), key: shownRatio, number: true},
     {name: "q", text: (q) => probability(q.q), key: (q) => q.q, number: true, wide: true},
     {name: "calls", text: (q) => twoLines(count(q.calls_candidate), q.calls_base === q.calls_candidate ? "" : `base ${count(q.calls_base)}`), key: (q) => q.calls_candidate, number: true, wide: true},

@@ -41,7 +41,7 @@ def type_text(browser, selector, text):
 def first_screen(browser):
     check("the title tells the verdict", browser.value("document.title"), "pgrehearse diff: FAIL")
     names = browser.value("[...document.querySelectorAll('.summary dt')].map(e => e.textContent)")
-    check("the summary's lines", names, ["Trust", "Gates", "Slower", "Faster", "Others", "Fails", "Rows", "Ran"])
+    check("the summary's lines", names, ["Trust", "Noise", "Gates", "Slower", "Faster", "Others", "Fails", "Rows", "Ran"])
     check("what fails is on the first screen",
           browser.value("document.querySelector('.summary').getBoundingClientRect().bottom < innerHeight"))
     check("every section is there", browser.value("[...document.querySelectorAll('h2')].map(e => e.textContent)"),

@@ -123,7 +123,9 @@ static void test_text(void **state)
         "Trust   the rehearsal is DEGRADED: error-parity-pct 66.67\n",
         "Slower  no query regressed\n",
         "Others  0 the same, 2 undecided (2 too few calls), 1 not tested\n",
-        "Fails   1 new error, of 1 kind\n",
+        "Noise   not measured, as no run of a side was repeated: changes below 10 % are not looked "
+        "for\n",
+        "Fails   1 new error, of 1 kind\n        1 of 42703 undefined_column, ",
         "Ran     3 statements in the candidate, 0 of the base's did not; lag p99 120 us\n",
         "3 of 3 ran (100.00 %)",
         "p50 89.6 us, p99 120 us, max 120 us",
@@ -147,6 +149,34 @@ static void test_text(void **state)
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
         assert_true(strcspn(line, "\n") <= 112); /* bytes; 110 columns */
     }
+}
+
+/* Times of different places: what the tables rank by is relative in every column of it, and no
+ * verdict. */
+static void test_text_of_other_vantages(void **state)
+{
+    (void) state;
+    struct fx_file b = fx_workload("base.trace", base, FX_COUNT(base));
+    assert_int_equal(RUN(fx_write(&b), candidate_path), 0);
+    const char *text = report();
+    static const char *const wanted[] = {
+        "Slower  not judged: the sides' times were taken at different places\n",
+        "SLOWER THAN THE MEDIAN SHIFT OF 2.88x, by time added relative to it: a ranking, no "
+        "verdict",
+        "FASTER THAN THE MEDIAN SHIFT OF 2.88x, by time saved relative to it: a ranking, no "
+        "verdict",
+        "rel. added   rel. %     rel.",
+        /* 5 / 2.875; 1 ms more by 0.739; of 3 ms. */
+        "   1 -            +739 us  +24.6 %    1.74x",
+        /* 0.75 / 2.875; 2 ms less by 0.739 */
+        "   1 -           -1.48 ms  -49.3 %    0.26x",
+    };
+    for (size_t i = 0; i < FX_COUNT(wanted); i++) {
+        if (!strstr(text, wanted[i])) {
+            fail_msg("no \"%s\" in:\n%s", wanted[i], text);
+        }
+    }
+    assert_null(strstr(text, "Noise   "));
 }
 
 /* False as well when there is no jq; without_input: what is said must not depend on the file. */
@@ -175,7 +205,7 @@ static void test_json(void **state)
     static const char *const facts[] = {
         ".verdict == \"fail\"",
         ".gates == [{name: \"new-errors\", limit: 0, actual: 1, result: \"fail\", reason: null}]",
-        ".rehearsal.verdict == \"degraded\" and (.rehearsal.checks | length) == 14",
+        ".rehearsal.verdict == \"degraded\" and (.rehearsal.checks | length) == 15",
         (".rehearsal.checks[] | select(.name == \"error-parity-pct\") | .result == \"degraded\""
          " and .actual > 66 and .degraded_beyond == 99"),
         ".rehearsal.checks[] | select(.name == \"order-wait-pct\") | .invalid_beyond == null",
@@ -265,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exit_statuses),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_of_other_vantages),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_cut_files),
     };

@@ -84,8 +84,8 @@ static void check_sides(enum rh_check check, enum rh_fit state, double actual)
 static void test_a_good_rehearsal(void **state)
 {
     (void) state;
-    static const double wanted[RH_CHECKS] = {1,   1,   1, 1,   100, 100, 100,
-                                             100, 100, 1, 0.1, 0,   0,   NAN};
+    static const double wanted[RH_CHECKS] = {1,   1, 1,   1, 100, 100, 100, 100,
+                                             100, 1, 0.1, 0, 0,   NAN, NAN};
     make_sides();
     for (int i = 0; i < RH_CHECK_SHIFT; i++) {
         check_sides((enum rh_check) i, RH_FIT_VALID, wanted[i]);
@@ -167,7 +167,7 @@ static void test_other_load(void **state)
     struct rh_comparison cmp;
     struct rh_fitness f;
     fx_compare(&cmp, &base, &candidate, 0, 0);
-    rh_fitness_make(&f, &cmp, 0, 0);
+    rh_fitness_make(&f, &cmp, 0, 0, NULL);
     assert_true(f.checks[RH_CHECK_ARRIVAL_CORRELATION].actual < 0);
     assert_int_equal(f.checks[RH_CHECK_ARRIVAL_CORRELATION].state, RH_FIT_INVALID);
     assert_int_equal(f.verdict, RH_FIT_INVALID);
@@ -193,7 +193,7 @@ static void test_all_move_together(void **state)
         struct rh_comparison cmp;
         struct rh_fitness f;
         fx_compare(&cmp, &base, &candidate, 0, 0);
-        rh_fitness_make(&f, &cmp, 0, 0);
+        rh_fitness_make(&f, &cmp, 0, 0, NULL);
         const struct rh_fitness_check *shift = &f.checks[RH_CHECK_SHIFT];
         assert_true(fabs(shift->actual - (slower > 10 ? 20 : 0)) < 1e-9);
         assert_int_equal(shift->state, slower > 10 ? RH_FIT_DEGRADED : RH_FIT_VALID);
@@ -201,7 +201,7 @@ static void test_all_move_together(void **state)
         fx_close(&cmp);
         /* The other way round it is as far. */
         fx_compare(&cmp, &candidate, &base, 0, 0);
-        rh_fitness_make(&f, &cmp, 0, 0);
+        rh_fitness_make(&f, &cmp, 0, 0, NULL);
         assert_true(fabs(f.checks[RH_CHECK_SHIFT].actual - (slower > 10 ? 20 : 0)) < 1e-9);
         fx_close(&cmp);
     }

@@ -291,6 +291,30 @@ static void test_regressed(void **state)
     fx_close(&cmp);
 }
 
+static void check_text(enum rh_gate_kind kind, double limit, double actual, const char *wanted)
+{
+    const struct rh_gate gate = {.kind = kind, .limit = limit, .actual = actual};
+    char text[RH_GATE_ACTUAL_SIZE];
+    assert_string_equal(rh_gate_actual_text(&gate, text), wanted);
+}
+
+/* A number that fails must not look as if it passed, nor the other way round. */
+static void test_rounding(void **state)
+{
+    (void) state;
+    check_text(RH_GATE_TIME_ADDED_PCT, 10, 74.3170358, "74.3");
+    check_text(RH_GATE_TIME_ADDED_PCT, 10, 10.00042, "10.0004");
+    check_text(RH_GATE_TIME_ADDED_PCT, 10, 9.99999, "10");
+    check_text(RH_GATE_TIME_ADDED_PCT, 10, 10, "10");
+    check_text(RH_GATE_TIME_ADDED_PCT, 10, -3.14159, "-3.14");
+    check_text(RH_GATE_TIME_ADDED_PCT, 10, 0, "0");
+    check_text(RH_GATE_LAG_P99_MS, 1, 123456.789, "123457");
+    check_text(RH_GATE_LAG_P99_MS, 123456.6, 123456.4, "123456");
+    check_text(RH_GATE_LAG_P99_MS, 123456.8, 123456.6, "123456.6");
+    check_text(RH_GATE_NEW_ERRORS, 0, 2995, "2995");
+    check_text(RH_GATE_NEW_ERRORS, 0, 1234567890, "1234567890");
+}
+
 static void test_verdict(void **state)
 {
     (void) state;
@@ -326,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_judged),
         cmocka_unit_test(test_lost_sessions_leave_nothing_to_judge),
         cmocka_unit_test(test_regressed),
+        cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_verdict),
     };
     return cmocka_run_group_tests(tests, fx_setup, fx_teardown);

@@ -98,8 +98,14 @@ static void check_verdicts(const struct rh_noise *noise, enum rh_query_verdict q
     assert_int_equal(row_of(&r, 7)->verdict, q7);
     check_near(r.margin_given, 0.05);
     assert_int_equal(r.noisier, noise ? 1 : 0);
+    const struct rh_fitness_check *check = &r.fitness.checks[RH_CHECK_NOISE];
     if (noise) {
         check_near(r.rule.margin, noise->margin);
+        check_near(check->actual, 100 * noise->margin);
+        assert_int_equal(check->state, RH_FIT_DEGRADED); /* 26.8 % */
+        assert_int_equal(r.fitness.verdict, RH_FIT_DEGRADED);
+    } else {
+        assert_int_equal(check->state, RH_FIT_UNKNOWN);
     }
     rh_result_release(&r);
     fx_close(&c);

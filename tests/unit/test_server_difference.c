@@ -129,22 +129,24 @@ static void test_differences(void **state)
         FACT("setting", NULL, "jit", "on", NULL, "configuration file"),
         FACT("setting", NULL, "work_mem", "64", "kB", "configuration file"),
         FACT("setting", NULL, "fsync", "off", NULL, "configuration file"),
+        FACT("setting", NULL, "effective_new_setting", "7", NULL, "default"),
         FACT("override", "shop", "work_mem", "1MB", NULL, "other"),
         FACT("statistics", "shop", "tables", "3", NULL, NULL),
         FACT("statistics", "shop", "last_analyzed", "2026-01-02", NULL, NULL),
         FACT("database", "shop", "encoding", "LATIN1", NULL, NULL),
     };
-    static const char *const wanted[] = {"setting fsync (default) off",
-                                         "setting work_mem 4MB 64kB",
+    static const char *const wanted[] = {"setting work_mem 4MB 64kB",
+                                         "setting fsync (default) off",
+                                         "setting effective_new_setting (not there) 7",
                                          "override work_mem of role app in shop 1MB (none)",
                                          "override work_mem of role other in shop (none) 1MB",
                                          "extension pg_trgm in shop 1.6 (none)",
                                          "database encoding in shop UTF8 LATIN1"};
-    struct rh_server_differences d = compare(base, 9, candidate, 7);
+    struct rh_server_differences d = compare(base, 9, candidate, 8);
     struct rh_buf line;
     rh_buf_init(&line, 1000);
     assert_true(d.known);
-    assert_int_equal(d.count, 6);
+    assert_int_equal(d.count, 7);
     for (uint32_t i = 0; i < d.count; i++) {
         rh_buf_clear(&line);
         rh_buf_add_span(&line, d.items[i].kind);

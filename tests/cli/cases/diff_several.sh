@@ -2,7 +2,7 @@
 report_files a.run b.run 13 60
 report_files c.run d.run 13 60
 pgrehearse diff --gate regressed=0 --gate row-mismatches=0 --base a.run --base b.run --candidate d.run >report.txt; echo "status $?"
-grep -E '^(Slower|Others|Rows|        volatile|noise|  regressed)' report.txt
+grep -E '^(Trust|Noise|Slower|Others|Rows|        volatile|noise|  regressed)' report.txt
 sed -n '/^OTHER ROW/,/^CHECKS/p' report.txt
 grep -B3 'in one run of a side' report.txt
 pgrehearse diff --format json --base a.run --base b.run --candidate d.run |
