@@ -123,8 +123,7 @@ static void test_text(void **state)
         "Trust   the rehearsal is DEGRADED: error-parity-pct 66.67\n",
         "Slower  no query regressed\n",
         "Others  0 the same, 2 undecided (2 too few calls), 1 not tested\n",
-        "Noise   not measured, as no run of a side was repeated: changes below 10 % are not looked "
-        "for\n",
+        "Noise   not measured, as no run of a side was repeated: changes below 10 % are not",
         "Fails   1 new error, of 1 kind\n        1 of 42703 undefined_column, ",
         "Ran     3 statements in the candidate, 0 of the base's did not; lag p99 120 us\n",
         "3 of 3 ran (100.00 %)",

@@ -6,4 +6,4 @@ jq -c '[.queries[] | .time_added_us] | unique' report.json
 jq -c '[.errors[] | [.sqlstate, .class]] | unique' report.json
 pgrehearse diff --gate new-errors=0 --gate missing=0 small.trace small.trace >/dev/null; echo "gates $?"
 pgrehearse diff --limit 0 small.trace small.trace | grep -c '^  *[0-9]* -  ' ; echo "rows of tables ^"
-pgrehearse diff --gate missing=0 --gate regressed=0 small.trace small.trace | sed -n 2,4p
+pgrehearse diff --gate missing=0 --gate regressed=0 small.trace small.trace | sed -n 2,5p
