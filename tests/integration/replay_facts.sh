@@ -58,7 +58,7 @@ check_equal 'so is what an extension has as a text' 'null (set) null app' "$(fac
 check_equal 'no secret is in the run' 0 \
     "$("$RH_BIN/pgrehearse" info "$WORK/after.run" | grep -c hunter2)"
 difference before after >"$WORK/found.json"
-check_equal 'what differs' 'archive_command primary_conninfo random_page_cost work_mem enable_seqscan my.text tables tables_without_statistics' \
+check_equal 'what differs' 'random_page_cost work_mem archive_command primary_conninfo enable_seqscan my.text tables tables_without_statistics' \
     "$(jq -r '[.[].name] | join(" ")' "$WORK/found.json")"
 check_equal 'in units for people' '4MB 64kB' \
     "$(jq -r '.[] | select(.name == "work_mem") | "\(.base_text) \(.candidate_text)"' "$WORK/found.json")"
