@@ -21,10 +21,10 @@ struct part_scope {
     struct rh_run_scope scope;
 };
 
-/* The passes over all parts. */
 /* Of a file. */
 #define LEAD_MAX 0.25
 
+/* The passes over all parts. */
 struct join {
     struct rh_comparison *c;
     uint32_t part; /* that is being read */

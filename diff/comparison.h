@@ -5,9 +5,9 @@
  * paired with their twins by (session, copy, ordinal); else queries are compared by fingerprint.
  *
  * A side may have several files, each of a trace of its own (the parts of a rotated capture, say):
- * then each has its counterpart on the other side, and such a pair of files is a part; so
- * is each pair of repeats (diff/inputs.h).  Parts are
- * read one after the other and counted together; statements pair within their part.
+ * then each has its counterpart on the other side, and such a pair of files is a part; so is each
+ * pair of repeats (diff/inputs.h).  Parts are read one after the other and counted together;
+ * statements pair within their part.
  *
  * Both files are read in step, each once, and twins wait in a pair table.  If the files' orders are
  * so far apart that the table would pass its limit, the pairs are counted anew in several passes,

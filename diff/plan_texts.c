@@ -72,12 +72,6 @@ static struct rh_plan_pair take_pair(const json_t *plans, bool masked)
     };
 }
 
-static uint64_t count_of(const json_t *object, const char *key)
-{
-    json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t) value : 0;
-}
-
 static void take(struct rh_plan_texts *p, size_t *cap, const json_t *query, bool with_values)
 {
     const json_t *plans = json_object_get(query, "plans");
@@ -90,11 +84,11 @@ static void take(struct rh_plan_texts *p, size_t *cap, const json_t *query, bool
     RH_GROW(p->items, p->count, *cap);
     struct rh_plan_text *plan = &p->items[p->count++];
     *plan = (struct rh_plan_text){.fingerprint = fingerprint, .any = take_pair(plans, false)};
-    if (count_of(call, "ordinal") > 0) {
+    if (rh_report_file_count(call, "ordinal") > 0) {
         plan->call = take_pair(call, !with_values);
-        plan->session = (uint32_t) count_of(call, "session");
-        plan->copy = (uint32_t) count_of(call, "copy");
-        plan->ordinal = count_of(call, "ordinal");
+        plan->session = (uint32_t) rh_report_file_count(call, "session");
+        plan->copy = (uint32_t) rh_report_file_count(call, "copy");
+        plan->ordinal = rh_report_file_count(call, "ordinal");
         plan->values_shown = with_values && json_is_true(json_object_get(call, "values_shown"));
     }
 }

@@ -29,3 +29,9 @@ struct json_t *rh_report_file_read(const char *path, const char *what, const cha
     }
     return root;
 }
+
+uint64_t rh_report_file_count(const struct json_t *object, const char *key)
+{
+    json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t) value : 0;
+}

@@ -7,6 +7,8 @@
 #ifndef RH_FORMATS_REPORT_FILE_H
 #define RH_FORMATS_REPORT_FILE_H
 
+#include <stdint.h>
+
 #include "common/error.h"
 
 struct json_t;
@@ -19,5 +21,7 @@ enum { RH_REPORT_FILE_MAX_BYTES = 256 * 1024 * 1024 };
  * reason why it is no JSON, stand in the message. */
 struct json_t *rh_report_file_read(const char *path, const char *what, const char *hint,
                                    struct rh_error *err);
+/* A member that counts or numbers something; 0: there is none, or it is no such. */
+uint64_t rh_report_file_count(const struct json_t *object, const char *key);
 
 #endif

@@ -35,20 +35,14 @@ static bool is_listed(const struct rh_str_list *list, const char *text)
     return false;
 }
 
-static uint64_t count_of(const json_t *object, const char *key)
-{
-    json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t) value : 0;
-}
-
 static struct rh_explain_call call_of(const json_t *query, const char *fingerprint)
 {
     const json_t *slowed = json_object_get(query, "slowed_most");
     return (struct rh_explain_call){
-        .part = (uint32_t) count_of(slowed, "part"),
-        .session = (uint32_t) count_of(slowed, "session"),
-        .copy = (uint32_t) count_of(slowed, "copy"),
-        .ordinal = count_of(slowed, "ordinal"),
+        .part = (uint32_t) rh_report_file_count(slowed, "part"),
+        .session = (uint32_t) rh_report_file_count(slowed, "session"),
+        .copy = (uint32_t) rh_report_file_count(slowed, "copy"),
+        .ordinal = rh_report_file_count(slowed, "ordinal"),
         .fingerprint = strtoull(fingerprint, NULL, 16),
     };
 }
